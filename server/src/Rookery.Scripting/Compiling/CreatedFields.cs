@@ -18,7 +18,7 @@ internal static class CreatedFields
         && literal.Members.Any(static member => member.Name is Value)
         && literal.Members.All(static member => member.Name is Name or Value or Options);
 
-    /// <summary>Finds a field that documents name in an expression; null if there is none.</summary>
+    /// <summary>Finds, in an expression, a field whose name depends on the document; null if there is none.</summary>
     public static Expression? FindIn(Expression expression) =>
         expression switch
         {

@@ -51,10 +51,10 @@ internal sealed class EmitContext(ScriptUse use, bool hasArguments, bool changes
     /// <summary>Whether the script loads, stores or deletes other documents.</summary>
     public bool ReachesDocuments { get; set; }
 
-    /// <summary>Number of places where the script stores or deletes other documents.</summary>
+    /// <summary>Number of places where the script stores or deletes other documents, or changes counters.</summary>
     public int Writes { get; set; }
 
-    /// <summary>Whether the script may run a place several times: it has a loop, a callback or a function.</summary>
+    /// <summary>Whether the script has a loop or a callback, so that it may run an instruction several times.</summary>
     public bool HasRepetition { get; set; }
 
     /// <summary>The innermost scope.</summary>

@@ -4,8 +4,8 @@ using Rookery.Platform;
 namespace Rookery.Scripting.Compiling;
 
 /// <summary>
-/// The lines of a script to which the instructions of its program belong, for messages. It follows the instructions, so
-/// programs that do not know it take it for code that is never reached.
+/// The lines of a script to which the instructions of its program belong, for messages. The table follows the
+/// instructions. To versions of the server that do not know it, it is code that is never reached.
 /// </summary>
 /// <remarks>
 /// <c>([bytes of instructions since the last entry varint][line varint])* [u32 length of the entries][u8 255]</c>. A

@@ -180,7 +180,7 @@ internal sealed class ProgramBuilder
             LineTable.Append(output, _lines);
         }
 
-        // A script that is too long with its lines only fails without naming them.
+        // If a program is too long only because of its lines, they are left out. Its failures then name no line.
         byte[] program = output.Written[..(output.Length > ScriptProgram.MaxBytes ? length : output.Length)].ToArray();
         output.Release();
         return program.Length <= ScriptProgram.MaxBytes

@@ -74,8 +74,8 @@ public sealed record QueryScript
     }
 
     /// <summary>
-    /// Compiles statements that change the document. Every cluster member runs them and must get the same result, so
-    /// they cannot load documents. <see cref="Definitions"/> are not used.
+    /// Compiles statements that change the document. Every cluster member runs them and must get the same result.
+    /// <see cref="Definitions"/> are not used.
     /// </summary>
     /// <param name="statements">The statements.</param>
     /// <param name="changesMetadata">

@@ -6,7 +6,7 @@ namespace Rookery.Scripting.Compiling;
 internal enum ScriptUse
 {
     /// <summary>
-    /// Changes one document, with the same result on every cluster member. Cannot read other documents.
+    /// Changes one document, and may load and change others, with the same result on every cluster member.
     /// </summary>
     Patch,
 

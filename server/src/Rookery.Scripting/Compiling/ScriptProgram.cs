@@ -34,7 +34,8 @@ public sealed class ScriptProgram
     /// <summary>
     /// Whether members that know only the first version of the encoding can run the program. It is false for programs
     /// with bitwise operators, <c>in</c>, <c>throw</c>, <c>for … in</c>, <c>sort</c> with a function, changes of
-    /// metadata, or functions from <see cref="ScriptFunction.NewPattern"/> on.
+    /// metadata, functions from <see cref="ScriptFunction.NewPattern"/> on, further arguments of some methods, or
+    /// <c>load</c> in a patch.
     /// </summary>
     public bool IsOfFirstVersion => _bytes[0] == FirstVersion;
 

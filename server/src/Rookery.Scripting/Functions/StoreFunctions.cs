@@ -3,12 +3,12 @@ using Rookery.Scripting.Running;
 
 namespace Rookery.Scripting.Functions;
 
-/// <summary>Functions of patches that store and delete other documents.</summary>
+/// <summary>Functions of patches for other documents and for counters.</summary>
 internal static class StoreFunctions
 {
     private const int StepsPerWrite = 100;
 
-    /// <summary>Calls <c>put</c> or <c>del</c>.</summary>
+    /// <summary>Calls a function that stores or deletes a document, or changes or reads a counter.</summary>
     public static ScriptValue InvokeOnStore(
         this ScriptContext context,
         ScriptFunction function,

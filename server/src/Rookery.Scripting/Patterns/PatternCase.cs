@@ -8,7 +8,7 @@ namespace Rookery.Scripting.Patterns;
 /// </summary>
 internal static class PatternCase
 {
-    // No letter with cases is beyond the last one of the plane that JavaScript compares in any case.
+    // Without the flag u, JavaScript compares UTF-16 units. So characters from here on have no other case.
     private const int EndOfPlane = 0x10000;
 
     private static readonly Lazy<Dictionary<int, int[]>> Cases = new(FindCases);

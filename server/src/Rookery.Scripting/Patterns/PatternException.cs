@@ -1,7 +1,7 @@
 namespace Rookery.Scripting.Patterns;
 
 /// <summary>Thrown if a regular expression is malformed, too large, or uses unsupported syntax.</summary>
-/// <param name="isSupported">Whether the fault is not a lack of this server.</param>
+/// <param name="isSupported">Whether this server supports the syntax, which is malformed or too large.</param>
 /// <param name="message">A sentence part: what the regular expression has or is.</param>
 internal sealed class PatternException(bool isSupported, string message) : Exception(message)
 {

@@ -132,8 +132,8 @@ internal static class NumberText
 
     /// <summary>
     /// Reads digits of a base. For a power of two, the value is rounded once, half to even. For other bases, digits are
-    /// added in groups of up to 32 bits. JavaScript engines do the same, and it determines the last bits of a long
-    /// number.
+    /// added in groups of up to 32 bits. The groups determine the last bits of a long number, and JavaScript engines
+    /// have the same ones.
     /// </summary>
     private static double ParseDigits(ReadOnlySpan<byte> text, int radix, out int read)
     {
