@@ -124,7 +124,7 @@ start_garnet() { # DIRECTORY
 # the second sends what that rate sends in the given seconds.
 redis_rate() { # PORT set|get CONNECTIONS PIPELINE SECONDS KEYS
   local run=(redis-benchmark -p "$1" -t "$2" -c "$3" -P "$4" -d 150 -r "$6" --csv) probe
-  probe=$("${run[@]}" -n $((20000 * $3 * $4 / 8 + 2000)) 2>/dev/null | awk -F'"' 'END { print int($4) }')
+  probe=$("${run[@]}" -n $((250 * $3 * $4 + 2000)) 2>/dev/null | awk -F'"' 'END { print int($4) }')
   "${run[@]}" -n $((probe * $5 + 1)) 2>/dev/null | awk -F'"' 'END { print $4 }'
 }
 
