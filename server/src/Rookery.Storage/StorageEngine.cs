@@ -135,6 +135,11 @@ public sealed class StorageEngine : IDisposable
     /// <summary>Called once for each damaged place, on the thread that found it.</summary>
     public Action<DamageEvent>? DamageFound { get; set; }
 
+    /// <summary>
+    /// Number of sorted runs of the group of tables that has most: the maximum number of runs that a lookup searches.
+    /// </summary>
+    public int MostSortedRuns => _context.Published.Current.Runs.MostOfOneGroup;
+
     /// <summary>Whether the store has known damage that is not repaired.</summary>
     public bool HasDamage => !_context.Sources.Damage.IsEmpty;
 

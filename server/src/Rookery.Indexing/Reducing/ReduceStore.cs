@@ -27,6 +27,10 @@ public sealed class ReduceStore : IDisposable
     private const byte Format = 2;
     private const int StateBytes = 1 + sizeof(long) + sizeof(long);
 
+    // From this number on, merges are no longer background work: each lookup of a build searches all runs. The tiers of
+    // ordinary merges leave fewer.
+    private const int MaxUnmergedRuns = 64;
+
     private readonly StorageEngine _engine;
     private readonly ReduceTree _tree;
     private readonly bool _hasOrder;
@@ -238,6 +242,9 @@ public sealed class ReduceStore : IDisposable
             }
         }
     }
+
+    /// <summary>Whether so many runs wait for a merge that merges should precede the next changes.</summary>
+    public bool NeedsMerge => _engine.MostSortedRuns >= MaxUnmergedRuns;
 
     /// <summary>Merges some runs, if a merge is due.</summary>
     /// <returns>Whether there was work to do.</returns>

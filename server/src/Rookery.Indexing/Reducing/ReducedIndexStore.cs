@@ -92,7 +92,7 @@ internal sealed class ReducedIndexStore : IIndexStore, IGroupChanges
     public IndexSnapshot OpenSnapshot() => _entries.OpenSnapshot();
 
     /// <inheritdoc/>
-    public bool NeedsMerge => _entries.NeedsMerge;
+    public bool NeedsMerge => _entries.NeedsMerge || _rows.NeedsMerge;
 
     /// <inheritdoc/>
     public bool MergeOnce() => _entries.MergeOnce() || _rows.MergeOnce();

@@ -16,6 +16,7 @@ internal sealed class RunSet
     {
         Invariant.Holds(byGroup.Length == GroupLimit, "a run set has a place for each group");
         _byGroup = byGroup;
+        MostOfOneGroup = byGroup.Max(static runs => runs?.Length ?? 0);
         foreach (RunEntry file in Files())
         {
             file.Reader?.Acquire();
@@ -24,6 +25,9 @@ internal sealed class RunSet
 
     /// <summary>Number of possible groups.</summary>
     public const int GroupLimit = 256;
+
+    /// <summary>Number of sorted runs of the group that has most.</summary>
+    public int MostOfOneGroup { get; }
 
     /// <summary>Returns the sorted runs of a group, newest first.</summary>
     public ReadOnlySpan<SortedRun> Of(byte group) => _byGroup[group];

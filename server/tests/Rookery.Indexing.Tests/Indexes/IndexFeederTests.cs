@@ -68,6 +68,37 @@ public sealed class IndexFeederTests
         node.Check(ByName.Name, ByName);
     }
 
+    /// <summary>
+    /// The only group has one entry, so its segments never need a merge. The rows of all documents do: a run of each of
+    /// three groups of tables at each write.
+    /// </summary>
+    [Fact]
+    public void A_map_reduce_build_waits_for_merges_of_its_rows_before_it_writes_very_many_runs()
+    {
+        const int Most = 3 * 64;
+        const int Written = 4; // outputs of a merge, beside its inputs until these are deleted
+        var options = IndexedNode.SmallSteps with { PendingBytes = 1 << 10, MinPendingBytes = 1 << 10 };
+        using var node = IndexedNode.New(options);
+        for (int i = 0; i < 1400; i++)
+        {
+            node.Put($"users/{i}", $"\"name\":\"n{i}\"");
+        }
+
+        node.Define(
+            """{"Maps":["map('Users', u => ({ k: 1, n: 1 }))"],"Reduce":"groupBy(x => x.k).aggregate(g => ({ k: g.key, n: g.values.reduce((s, v) => s + v.n, 0) }))"}""",
+            "counts"
+        );
+        int most = 0;
+        while (node.Step())
+        {
+            var files = node.Disk.List(IndexedNode.Directory + "/indexes/1/1/rows");
+            most = Math.Max(most, files.Count(static name => name.EndsWith(".run", StringComparison.Ordinal)));
+        }
+
+        Assert.InRange(most, Most / 2, Most + Written);
+        Assert.Equal(["""{"k":1,"n":1400}"""], node.ReadRows("counts"));
+    }
+
     [Fact]
     public void A_finished_build_is_visible_at_once_and_later_changes_are_buffered()
     {
