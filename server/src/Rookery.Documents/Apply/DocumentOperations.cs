@@ -186,7 +186,7 @@ internal sealed class DocumentOperations : IDisposable
         if (DocumentRows.Charge(context, LowerId, previous, isDelete, operation.Content.Length) is { } tooLarge)
         {
             result = default;
-            return tooLarge;
+            return tooLarge with { DocumentId = Encoding.UTF8.GetString(Id) };
         }
 
         if (isDelete)

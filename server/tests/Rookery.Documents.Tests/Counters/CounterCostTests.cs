@@ -220,6 +220,21 @@ public sealed class CounterCostTests : IDisposable
         Assert.Contains("send several requests", refusal.Message, StringComparison.Ordinal);
     }
 
+    [Fact]
+    public void A_transaction_that_costs_too_much_is_refused_with_the_id_of_a_document()
+    {
+        _node.Put("db", "A", "{}");
+        Assert.Null(Increment("a", 5000).Rejection);
+        using var writer = new BatchWriter(CommandKind.ClusterTransaction, Database);
+        for (int i = 0; i < 2000; i++)
+        {
+            writer.Put("A"u8, ExpectedChangeVector.None, new ParsedDocument { BodyHead = "\"n\":1"u8 });
+        }
+
+        var refusal = _node.Propose(writer.Complete()).Rejection!;
+        Assert.Equal((RejectionKind.TooLarge, "A"), (refusal.Kind, refusal.DocumentId));
+    }
+
     [Theory]
     [InlineData("delete")]
     [InlineData("expire")]
