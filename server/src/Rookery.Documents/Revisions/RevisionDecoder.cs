@@ -33,6 +33,7 @@ internal sealed class RevisionDecoder : IDisposable
         var view = document.View;
         var bytes = document.Bytes;
         int headLength = bytes.Length - view.Content.Length;
+        _contentEtag = 0;
         _content.Clear();
         _content.Append(view.Content);
         _contentEtag = document.Etag;
@@ -55,6 +56,8 @@ internal sealed class RevisionDecoder : IDisposable
 
         using var bytes = new RevisionBytes(row);
         var revision = new RevisionRow(bytes.Span);
+        long keptEtag = _contentEtag;
+        _contentEtag = 0; // if a row below is damaged, the content is that of another revision
         if (!revision.IsDelta)
         {
             _content.Clear();
@@ -62,7 +65,7 @@ internal sealed class RevisionDecoder : IDisposable
         }
         else
         {
-            if (_contentEtag == 0 || _contentEtag != newerEtag)
+            if (keptEtag == 0 || keptEtag != newerEtag)
             {
                 ReadNewer(source, lowerId, etag);
             }

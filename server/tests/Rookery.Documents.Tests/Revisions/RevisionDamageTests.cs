@@ -1,9 +1,11 @@
 using System.Text;
+using Rookery.Documents.Apply;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Nodes;
 using Rookery.Documents.Revisions;
+using Rookery.Documents.Stored;
 using Rookery.Documents.Tests.Attachments;
 using Rookery.Documents.Tests.Nodes;
 using Rookery.Simulation;
@@ -99,6 +101,67 @@ public sealed class RevisionDamageTests
         }
 
         Assert.True(refused > 0);
+    }
+
+    [Fact]
+    public void After_a_damaged_row_no_revision_is_decoded_from_another_one_than_it_needs()
+    {
+        using var node = new RevisedNode();
+        node.Configure(new RevisionRule());
+        for (int i = 0; i < 5; i++)
+        {
+            // Each version is longer, so that its end is at another offset.
+            node.Put("a", $$"""{"pad":"{{new string('x', 7 * i)}}","text":"{{DamageTests.Noise(0, bytes: 200)}}"}""");
+        }
+
+        var revisions = node.Read("a"); // the newest is the document
+        BreakDelta(node, revisions[2].Etag);
+        using var reader = node.Node.Database("db").OpenReader();
+        var source = new RevisionSource(reader.Snapshot, node.Database);
+        using var decoder = new RevisionDecoder();
+        Assert.True(reader.TryGetDocument("a"u8, out var document));
+        using (document)
+        {
+            decoder.ReadLive(document);
+        }
+
+        // Reads the rows from the newest to the damaged one.
+        Exception? damage = null;
+        try
+        {
+            decoder.TryRead(source, "a"u8, revisions[3].Etag);
+        }
+        catch (StoredDocumentException failure)
+        {
+            damage = failure;
+        }
+
+        Assert.NotNull(damage);
+        Assert.True(decoder.TryRead(source, "a"u8, revisions[1].Etag, newerEtag: revisions[0].Etag));
+        Assert.Equal(revisions[1].Body, Encoding.UTF8.GetString(decoder.View.Body));
+    }
+
+    // Replaces the differences in a revision's row by none, which give no content of its length.
+    private static void BreakDelta(RevisedNode node, long etag)
+    {
+        var storage = node.Node.Core.Storage;
+        byte[] key = new byte[Key.MaxBytes];
+        int keyLength = Key.WriteRevision(key, node.Database, "a"u8, etag).Length;
+        byte[] broken;
+        using (var snapshot = storage.OpenSnapshot())
+        {
+            Assert.True(snapshot.TryGet(key.AsSpan(0, keyLength), out var row));
+            using (row)
+            {
+                var revision = new RevisionRow(row.Value);
+                Assert.True(revision.IsDelta);
+                broken = [.. row.Value[..^revision.Content.Length], 100];
+            }
+        }
+
+        var batch = storage.Begin(storage.AppliedIndex + 1, term: 1);
+        batch.Put(key.AsSpan(0, keyLength), storage.Sequence, broken);
+        storage.Apply(batch, storage.Sequence);
     }
 
     private static SimulatedDisk FillDisk(bool purges)
