@@ -152,6 +152,11 @@ public sealed class StorageEngine : IDisposable
     /// </summary>
     public string? Failure => Memtables.Failure ?? _merge.Failure;
 
+    /// <summary>
+    /// Number of flushes and merge steps that failed. Call it on the thread of the background work.
+    /// </summary>
+    public long FailureCount => _context.Counters.Failures;
+
     /// <summary>See <see cref="StorageOptions.RetainedTombstones"/>. May change at any time.</summary>
     public long RetainedTombstones
     {

@@ -5,7 +5,7 @@ namespace Rookery.Documents.Nodes;
 /// <summary>Merges all files of a node on the thread of its background work, and waits for the end.</summary>
 internal sealed class FileMerge(NodeStore store)
 {
-    // Between two checks a failed step is tried again, after a pause of a second.
+    // Attempts in a row, with a pause of a second between them.
     private const int FailuresToGiveUp = 3;
 
     private static readonly TimeSpan CheckInterval = TimeSpan.FromMilliseconds(200);
@@ -32,17 +32,25 @@ internal sealed class FileMerge(NodeStore store)
     private async Task<string?> WaitAsync(CancellationToken ending)
     {
         int failures = 0;
+        long? lastCount = null;
         while (true)
         {
-            var (isPending, failure, gap) = await store.Background.DoAsync(() =>
-                (store.Storage.IsFullMergePending, store.Storage.Failure, store.Storage.FullMergeGap)
+            var (isPending, failure, count, gap) = await store.Background.DoAsync(() =>
+                (
+                    store.Storage.IsFullMergePending,
+                    store.Storage.Failure,
+                    store.Storage.FailureCount,
+                    store.Storage.FullMergeGap
+                )
             );
             if (!isPending && failure is null)
             {
                 return gap;
             }
 
-            failures = failure is null ? 0 : failures + 1;
+            // While merges are paused, the failure stays without another attempt.
+            failures = failure is null ? 0 : failures + (count == lastCount ? 0 : 1);
+            lastCount = count;
             if (failures == FailuresToGiveUp)
             {
                 return failure;
