@@ -2,6 +2,7 @@ using System.Text;
 using System.Text.Unicode;
 using Rookery.Documents.Parsing;
 using Rookery.Json;
+using Rookery.Scripting.Values;
 using Decoding = System.Buffers.OperationStatus;
 
 namespace Rookery.Documents.Ids;
@@ -57,12 +58,10 @@ public static class DocumentId
         return TryValidate(id, isPrefix ? MaxBytes - MaxSuffixBytes : MaxBytes, out error);
     }
 
-    /// <summary>Lower-cases a valid id by Unicode's simple mapping, independent of culture.</summary>
-    /// <remarks>
-    /// By Unicode's stability policy, the mapping of assigned characters never changes, so a newer runtime finds the
-    /// rows that an older one wrote. A character that the older runtime did not know yet is an exception: the older
-    /// runtime stored it unchanged, and the newer one may map it.
-    /// </remarks>
+    /// <summary>
+    /// Lower-cases a valid id by the table of <see cref="LetterCase"/>, which is the same on all members, whatever
+    /// version of Unicode their runtimes know.
+    /// </summary>
     /// <param name="id">A valid id or prefix.</param>
     /// <param name="destination">At least <see cref="MaxBytes"/> bytes.</param>
     /// <returns>Bytes written.</returns>
@@ -93,7 +92,7 @@ public static class DocumentId
         {
             if (
                 Rune.DecodeFromUtf8(id[read..], out Rune rune, out int length) != Decoding.Done
-                || !Rune.ToLowerInvariant(rune).TryEncodeToUtf8(destination[written..], out int encoded)
+                || !LetterCase.ToLower(rune).TryEncodeToUtf8(destination[written..], out int encoded)
             )
             {
                 return false;

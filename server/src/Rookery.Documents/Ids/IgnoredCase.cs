@@ -1,5 +1,6 @@
 using System.Diagnostics.CodeAnalysis;
 using System.Text;
+using Rookery.Scripting.Values;
 
 namespace Rookery.Documents.Ids;
 
@@ -58,5 +59,5 @@ public sealed class IgnoredCase : IEqualityComparer<string>
         return length;
     }
 
-    private Rune ToLower(Rune rune) => _isAsciiOnly && !rune.IsAscii ? rune : Rune.ToLowerInvariant(rune);
+    private Rune ToLower(Rune rune) => _isAsciiOnly && !rune.IsAscii ? rune : LetterCase.ToLower(rune);
 }

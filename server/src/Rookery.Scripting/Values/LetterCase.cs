@@ -5,7 +5,7 @@ namespace Rookery.Scripting.Values;
 
 /// <summary>
 /// Maps letters to upper and lower case one for one, by the simple mappings of Unicode 17.0. The tables are part of
-/// Rookery, because the same patch must have the same result on members with different .NET versions.
+/// Rookery, because members with different .NET versions must compare ids alike, and get the same result from a patch.
 /// </summary>
 /// <remarks>See <see cref="FullLetterCase"/> for letters whose other case is several characters.</remarks>
 internal static class LetterCase
@@ -130,12 +130,15 @@ internal static class LetterCase
                 return false;
             }
 
-            length += new Rune(Map(letter.Value, isUpper: false)).EncodeToUtf8(lower[length..]);
+            length += ToLower(letter).EncodeToUtf8(lower[length..]);
             text = text[read..];
         }
 
         return true;
     }
+
+    /// <summary>Returns a character in lower case, or unchanged if it has none.</summary>
+    public static Rune ToLower(Rune character) => new(Map(character.Value, isUpper: false));
 
     /// <summary>Returns a character in the other case, or unchanged if it has none.</summary>
     public static int Map(int character, bool isUpper)
