@@ -57,11 +57,14 @@ internal sealed class JournalDirectory : IDisposable
         var directory = new JournalDirectory(disk, options, NewestNote.Find(disk, options.Directory, io));
         try
         {
-            foreach (string name in disk.List(options.Directory))
+            var names = disk.List(options.Directory);
+            var keptAside = names.Select(SegmentName.FindKeptAside).ToHashSet(StringComparer.Ordinal);
+            foreach (string name in names)
             {
                 if (SegmentName.TryParse(name, out int slot))
                 {
-                    directory.Classify(new Segment(disk.Open(directory.PathOf(name), DiskOpen.ReadWrite), name, slot));
+                    var file = disk.Open(directory.PathOf(name), DiskOpen.ReadWrite);
+                    directory.Classify(new Segment(file, name, slot) { IsKeptAside = keptAside.Contains(name) });
                 }
                 else if (SegmentName.IsPart(name) || name is NewestNote.PartName)
                 {
@@ -159,7 +162,6 @@ internal sealed class JournalDirectory : IDisposable
 
     private void Classify(Segment segment)
     {
-        segment.IsKeptAside = _disk.Exists(PathOf(SegmentName.Aside(segment.Name, number: 1)));
         var block = new byte[SegmentHeader.Bytes];
         int length = segment.File.Read(block, 0);
         var state = SegmentHeader.Read(block.AsSpan(0, length), segment.File.Path, out var header);

@@ -22,6 +22,13 @@ internal static class SegmentName
     public static string Aside(string name, int number) =>
         string.Create(CultureInfo.InvariantCulture, $"{name}{AsideSuffix}-{number}");
 
+    /// <summary>Returns the name of the file that is kept aside under a name; null for any other name.</summary>
+    public static string? FindKeptAside(string name)
+    {
+        int suffix = name.IndexOf(AsideSuffix, StringComparison.Ordinal);
+        return suffix < 0 ? null : name[..suffix];
+    }
+
     public static bool TryParse(string name, out int slot)
     {
         slot = 0;

@@ -1,3 +1,4 @@
+using Rookery.Platform;
 using Rookery.Simulation;
 using static Rookery.Journal.Tests.TestJournal;
 
@@ -370,23 +371,30 @@ public sealed class MemberDamageTests
         }
     }
 
-    [Fact]
-    public void Files_kept_aside_stay_unchanged_across_restarts()
+    /// <summary>The number is part of the file's name. The operator deletes files with lower numbers.</summary>
+    [Theory]
+    [InlineData(1)]
+    [InlineData(2)]
+    public void Files_kept_aside_stay_unchanged_across_restarts(int number)
     {
         Append(Open(_disk), 20);
         _disk.KillProcess();
         Rot(3);
+        string kept = $"{First}.aside-{number}";
+        string[] older = [.. Enumerable.Range(1, number - 1).Select(static other => $"{First}.aside-{other}")];
+        Array.ForEach(older, path => _disk.Open(path, DiskOpen.CreateNew).Dispose());
         Open(_disk, hasPeers: true).Dispose();
+        Array.ForEach(older, _disk.Delete);
         _disk.KillProcess();
         var journal = Open(_disk, hasPeers: true);
-        byte[] keptBytes = _disk.ReadAll(First + ".aside-1");
+        byte[] keptBytes = _disk.ReadAll(kept);
         for (int i = 0; i < 60; i++)
         {
             Append(journal, 1);
             journal.ReleaseThrough(journal.LastIndex);
         }
 
-        Assert.Equal(keptBytes, _disk.ReadAll(First + ".aside-1"));
+        Assert.Equal(keptBytes, _disk.ReadAll(kept));
     }
 
     private static string Hex(ReadOnlyMemory<byte> bytes) => Convert.ToHexString(bytes.Span);
