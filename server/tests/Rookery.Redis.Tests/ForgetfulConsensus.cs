@@ -3,11 +3,17 @@ using Rookery.Documents.Consensus;
 
 namespace Rookery.Redis.Tests;
 
-/// <summary>A consensus that can lose the outcomes of commands, as a leader does that fails after a proposal.</summary>
+/// <summary>
+/// A consensus that can lose the outcomes of commands, as a leader does that fails after a proposal, and that may lag
+/// until a read barrier.
+/// </summary>
 internal sealed class ForgetfulConsensus(IConsensusHost inner) : IConsensusHost
 {
     /// <summary>Whether the outcomes of further commands are unknown.</summary>
     public bool Forgets { get; set; }
+
+    /// <summary>Runs before each read barrier, as the leader's update.</summary>
+    public Func<IConsensus, Task> AtBarrier { get; set; } = static _ => Task.CompletedTask;
 
     public Action<string>? DiagnosisModeEntered
     {
@@ -45,7 +51,11 @@ internal sealed class ForgetfulConsensus(IConsensusHost inner) : IConsensusHost
             : outcome;
     }
 
-    public ValueTask<bool> ReadBarrierAsync() => inner.ReadBarrierAsync();
+    public async ValueTask<bool> ReadBarrierAsync()
+    {
+        await AtBarrier(inner);
+        return await inner.ReadBarrierAsync();
+    }
 
     public void EndWaitingReads() => inner.EndWaitingReads();
 

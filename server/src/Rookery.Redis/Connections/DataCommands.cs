@@ -70,7 +70,7 @@ internal sealed class DataCommands(RedisConnection connection) : IDisposable
         {
             return !HasPending && (_isBarrierReached || IsBarrierReachedAtOnce())
                 ? Read(database, command, arguments)
-                : ReadAfterWaitAsync(database, new StoredCommand(command, arguments));
+                : ReadAfterWaitAsync(new StoredCommand(command, arguments));
         }
 
         if (HasPending && _writer!.Length + StoredCommand.CostOf(arguments) > connection.Node.MaxLogCommandBytes)
@@ -169,6 +169,8 @@ internal sealed class DataCommands(RedisConnection connection) : IDisposable
     private static bool IsShort(RedisCommandInfo command) =>
         (command.Flags & RedisCommandTraits.Fast) != RedisCommandTraits.None;
 
+    private string DeletedJustNow => $"ERR Database '{connection.Node.DatabaseName}' was deleted just now.";
+
     private bool IsBarrierReachedAtOnce()
     {
         var consensus = connection.Node.Consensus;
@@ -198,7 +200,7 @@ internal sealed class DataCommands(RedisConnection connection) : IDisposable
         }
     }
 
-    private async ValueTask ReadAfterWaitAsync(Database database, StoredCommand stored)
+    private async ValueTask ReadAfterWaitAsync(StoredCommand stored)
     {
         await CommitAsync();
         if (connection.IsEnding)
@@ -214,7 +216,16 @@ internal sealed class DataCommands(RedisConnection connection) : IDisposable
         }
 
         _isBarrierReached = true;
-        await Read(database, stored.Info, stored.Arguments);
+        // Disabling or enabling the database creates a new object.
+        _database = connection.Node.TryFindDatabase();
+        if (_database is { } database)
+        {
+            await Read(database, stored.Info, stored.Arguments);
+        }
+        else
+        {
+            FailData(DeletedJustNow);
+        }
     }
 
     private async ValueTask RunInNewDatabaseAsync(StoredCommand stored)
@@ -232,7 +243,7 @@ internal sealed class DataCommands(RedisConnection connection) : IDisposable
         _database = connection.Node.TryFindDatabase();
         if (problem is null && _database is null)
         {
-            problem = $"ERR Database '{connection.Node.DatabaseName}' was deleted just now.";
+            problem = DeletedJustNow;
         }
 
         if (problem is null)

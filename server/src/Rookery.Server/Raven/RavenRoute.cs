@@ -39,9 +39,21 @@ internal static class RavenRoute
             return handler(http);
         });
 
-    /// <summary>Wraps a handler of /databases/{database} that writes, or that needs no read barrier.</summary>
-    public static RequestDelegate OnDatabase(ServerContext context, DatabaseHandler handler) =>
-        OnAnyDatabase(context, (http, database) => HandleEnabled(context, http, database, handler));
+    /// <summary>
+    /// Wraps a handler of /databases/{database} that writes, or that needs no read barrier. Before it reports that a
+    /// database is disabled, waits for the read barrier, because a lagging member may not have enabled it yet.
+    /// </summary>
+    public static RequestDelegate OnDatabase(ServerContext context, DatabaseHandler handler)
+    {
+        var enabled = OnlyEnabled(context, handler);
+        return OnAnyDatabase(
+            context,
+            (http, database) =>
+                database.Configurations.IsDisabled
+                    ? FindAfterBarrierAsync(context, http, NameOf(http), enabled, RavenErrors.WriteDatabaseMissingAsync)
+                    : enabled(http, database)
+        );
+    }
 
     /// <summary>
     /// Wraps a handler of /databases/{database} that also answers while the database is disabled.
@@ -50,7 +62,7 @@ internal static class RavenRoute
         OnServer(http =>
         {
             SetRefreshTopologyHeader(context, http, "Topology-Etag");
-            return WithDatabase(context, http, (string)http.Request.RouteValues["database"]!, handler);
+            return WithDatabase(context, http, NameOf(http), handler);
         });
 
     /// <summary>
@@ -115,24 +127,25 @@ internal static class RavenRoute
     /// the request. With <c>consistency=local</c> it reads what this node has applied, which needs no leader; the
     /// header Rookery-Applied-Index then reports the index.
     /// </summary>
-    public static RequestDelegate OnDatabaseRead(ServerContext context, DatabaseHandler handler) =>
-        OnDatabase(
-            context,
-            (http, database) =>
+    public static RequestDelegate OnDatabaseRead(ServerContext context, DatabaseHandler handler)
+    {
+        var enabled = OnlyEnabled(context, handler);
+        return OnServer(http =>
+        {
+            SetRefreshTopologyHeader(context, http, "Topology-Etag");
+            if (BeginIfLocalRead(context, http))
             {
-                if (BeginIfLocalRead(context, http))
-                {
-                    return handler(http, database);
-                }
-
-                // The wait does not end when the client leaves: reading RequestAborted makes Kestrel allocate, and a
-                // single node never waits here.
-                var barrier = context.Node.Consensus.ReadBarrierAsync();
-                return barrier.IsCompletedSuccessfully
-                    ? HandleAfterBarrier(barrier.Result, context, handler, http, database)
-                    : HandleAfterBarrierAsync(barrier, context, handler, http, database);
+                return WithDatabase(context, http, NameOf(http), enabled);
             }
-        );
+
+            // The wait does not end when the client leaves: reading RequestAborted makes Kestrel allocate, and a
+            // single node never waits here.
+            var barrier = context.Node.Consensus.ReadBarrierAsync();
+            return barrier.IsCompletedSuccessfully
+                ? HandleAfterBarrier(barrier.Result, context, enabled, http)
+                : HandleAfterBarrierAsync(barrier, context, enabled, http);
+        });
+    }
 
     /// <summary>
     /// Waits for the read barrier, for handlers that <see cref="OnDatabaseRead"/> does not wrap. With
@@ -222,40 +235,37 @@ internal static class RavenRoute
         }
     }
 
+    private static string NameOf(HttpContext http) => (string)http.Request.RouteValues["database"]!;
+
     private static async Task HandleAfterBarrierAsync(
         ValueTask<bool> barrier,
         ServerContext context,
         DatabaseHandler handler,
-        HttpContext http,
-        Database database
-    ) => await HandleAfterBarrier(await barrier, context, handler, http, database);
+        HttpContext http
+    ) => await HandleAfterBarrier(await barrier, context, handler, http);
 
+    // The database is looked up after the barrier, because disabling or enabling it creates a new object.
     private static Task HandleAfterBarrier(
         bool isReached,
         ServerContext context,
         DatabaseHandler handler,
-        HttpContext http,
-        Database database
+        HttpContext http
     ) =>
         !isReached ? WriteNoBarrierAsync(context, http, LocalReadHint(http))
-        : database.Configurations.IsDisabled ? RavenErrors.WriteAsync(http, database.WhyDisabled())
-        : handler(http, database);
+        : context.Node.Databases.TryGet(NameOf(http), out var database) ? handler(http, database)
+        : RavenErrors.WriteDatabaseMissingAsync(http, NameOf(http));
 
-    private static Task HandleEnabled(
-        ServerContext context,
-        HttpContext http,
-        Database database,
-        DatabaseHandler handler
-    )
-    {
-        if (database.Configurations.IsDisabled)
+    private static DatabaseHandler OnlyEnabled(ServerContext context, DatabaseHandler handler) =>
+        (http, database) =>
         {
-            return RavenErrors.WriteAsync(http, database.WhyDisabled());
-        }
+            if (database.Configurations.IsDisabled)
+            {
+                return RavenErrors.WriteAsync(http, database.WhyDisabled());
+            }
 
-        ClientConfigurationRoutes.SetRefreshHeader(context, http, database);
-        return handler(http, database);
-    }
+            ClientConfigurationRoutes.SetRefreshHeader(context, http, database);
+            return handler(http, database);
+        };
 
     private static async Task FindAfterBarrierAsync(
         ServerContext context,

@@ -1,5 +1,6 @@
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
+using Rookery.Documents.Databases;
 
 namespace Rookery.Server.Tests.Raven;
 
@@ -91,6 +92,56 @@ public sealed class DatabaseOfThreeTests : IAsyncLifetime
         Assert.Equal(200, (await _server.SendAsync("GET", "/admin/databases?name=late")).Status);
         Assert.Equal(404, (await _server.SendAsync("GET", "/admin/databases?name=never")).Status);
     }
+
+    /// <summary>Formerly, a lagging member refused requests for a database that another member had enabled.</summary>
+    [Theory]
+    [InlineData("GET", "/databases/shop/stats", 200)]
+    [InlineData("GET", "/databases/shop/docs?id=a", 404)]
+    [InlineData("PUT", "/databases/shop/docs?id=a", 201)]
+    public async Task A_database_is_reported_as_disabled_only_after_the_read_barrier(
+        string method,
+        string path,
+        int status
+    )
+    {
+        Assert.Equal(201, (await _server.SendAsync("PUT", "/admin/databases?name=shop", "{}")).Status);
+        const string Names = """{"DatabaseNames":["shop"]}""";
+        Assert.Equal(200, (await _server.SendAsync("POST", "/admin/databases/disable", Names)).Status);
+        (await SendAsync()).IsRefusal(503, "is disabled");
+        SetDisabledAtNextBarrier(isDisabled: false);
+        Assert.Equal(status, (await SendAsync()).Status);
+
+        Task<Answer> SendAsync() => _server.SendAsync(method, path, method is "PUT" ? "{}" : null);
+    }
+
+    [Fact]
+    public async Task A_database_that_was_disabled_before_the_read_barrier_is_not_read()
+    {
+        Assert.Equal(201, (await _server.SendAsync("PUT", "/admin/databases?name=shop", "{}")).Status);
+        foreach (string read in (string[])["/databases/shop/stats", "/databases/shop/docs?id=a"])
+        {
+            SetDisabledAtNextBarrier(isDisabled: true);
+            (await _server.SendAsync("GET", read)).IsRefusal(503, "is disabled");
+            SetDisabledAtNextBarrier(isDisabled: false);
+            Assert.NotEqual(503, (await _server.SendAsync("GET", read)).Status);
+        }
+    }
+
+    private void SetDisabledAtNextBarrier(bool isDisabled) =>
+        _atBarrier = async consensus =>
+        {
+            _atBarrier = static _ => Task.CompletedTask;
+            Assert.True(_server.Node.Databases.TryGet("shop", out var database));
+            byte[] text = isDisabled ? [.. "true"u8] : [.. "false"u8];
+            Assert.Null(
+                (
+                    await consensus.ProposeAsync(
+                        CommandEncoder.SetConfiguration(database.Number, ConfigurationName.Disabled, text),
+                        CancellationToken.None
+                    )
+                ).Rejection
+            );
+        };
 
     // The node learns of the database during its next read barrier, as a lagging node does.
     private void CreateDatabaseAtNextBarrier(string name) =>
