@@ -91,6 +91,7 @@ public sealed class QueryEngine(
         var slices = CreateTimeSlices(plan, sink);
         var compiled = plan.Compiled!;
         var queryMemory = new QueryMemory(memory);
+        plan.UseMemory(queryMemory);
         using var search = slices.StartSearch();
         using var groups = compiled.IsGrouped ? Grouped.TryAnswer(database, name, compiled, queryMemory, slices) : null;
         using var documents = compiled.IsGrouped
@@ -206,6 +207,7 @@ public sealed class QueryEngine(
         IQueryResults? results = null;
         try
         {
+            plan.UseMemory(queryMemory);
             (results, var basis, _) = await DocumentQueries.TryOpenAsync(
                 this,
                 queryMemory,

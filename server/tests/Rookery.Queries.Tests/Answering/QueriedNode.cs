@@ -15,12 +15,18 @@ namespace Rookery.Queries.Tests.Answering;
 /// evaluates, and before each result.</param>
 /// <param name="time">The clock of queries; null for one that stands still, as no query of the test works for
 /// long.</param>
-internal sealed class QueriedNode(IndexedNode node, Action meanwhile, TimeProvider? time = null)
+/// <param name="memoryBytes">Memory for queries.</param>
+internal sealed class QueriedNode(
+    IndexedNode node,
+    Action meanwhile,
+    TimeProvider? time = null,
+    long memoryBytes = 64 << 20
+)
 {
     private readonly QueryEngine _engine = new(
         node.Host,
         new NoDefinitions(),
-        new MemoryBudget(64 << 20).AddShare("queries", 64 << 20),
+        new MemoryBudget(memoryBytes).AddShare("queries", memoryBytes),
         time ?? new SimulatedTimeProvider(),
         CancellationToken.None
     );
@@ -62,6 +68,17 @@ internal sealed class QueriedNode(IndexedNode node, Action meanwhile, TimeProvid
 
         beforeEnd?.Invoke(answer);
         return (answer.IsStale, [.. rows]);
+    }
+
+    /// <summary>Asks a query as the fast path does. Returns whether it was answered without a wait.</summary>
+    public async Task<bool> AskAtOnceAsync(string query)
+    {
+        using var plan = _engine.Plan(
+            node.Database(),
+            new QueryRequest(query, "{}"u8.ToArray(), 0, long.MaxValue, null)
+        );
+        using var answer = await _engine.TryExecuteAtOnceAsync(node.Database(), plan, new AnswerSink(meanwhile));
+        return answer is not null;
     }
 
     private sealed class NoDefinitions : IAutomaticIndexes
