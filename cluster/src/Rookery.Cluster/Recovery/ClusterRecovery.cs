@@ -138,11 +138,17 @@ public sealed class ClusterRecovery : IDisposable
         var running = new List<NodeId>();
         foreach (var peer in Identity.Peers)
         {
-            if (await _ask(peer, cancellationToken) is { } listing && SurveyRunning(listing, peer) is { } store)
+            if (await _ask(peer, cancellationToken) is not { } listing)
+            {
+                continue;
+            }
+
+            // A member that answers runs, even if the answer does not say where its log ends.
+            accessible.Add(Members.IdOf(peer.NodeId));
+            running.Add(Members.IdOf(peer.NodeId));
+            if (SurveyRunning(listing, peer) is { } store)
             {
                 others.Add(store);
-                accessible.Add(Members.IdOf(peer.NodeId));
-                running.Add(Members.IdOf(peer.NodeId));
             }
         }
 
@@ -384,9 +390,10 @@ public sealed class ClusterRecovery : IDisposable
                 IsRunning: true
             );
         }
-        catch (Exception other) when (other is JsonException or KeyNotFoundException or InvalidOperationException)
+        catch (Exception other)
+            when (other is JsonException or KeyNotFoundException or InvalidOperationException or FormatException)
         {
-            // The member runs an older version, whose listing lacks the last entry.
+            // The member runs another version, whose listing lacks the last entry or has it in another form.
             return null;
         }
     }
