@@ -127,6 +127,14 @@ public sealed class DatabaseOfThreeTests : IAsyncLifetime
         }
     }
 
+    [Fact]
+    public async Task A_merge_of_files_reports_a_missing_database_only_after_the_read_barrier()
+    {
+        CreateDatabaseAtNextBarrier("late");
+        const string Body = """{"DatabaseName":"late","Documents":true}""";
+        Assert.Equal(200, (await _server.SendAsync("POST", "/admin/compact", Body)).Status);
+    }
+
     private void SetDisabledAtNextBarrier(bool isDisabled) =>
         _atBarrier = async consensus =>
         {

@@ -1,5 +1,6 @@
 using System.Text.Json;
 using Microsoft.AspNetCore.Http;
+using Rookery.Documents.Databases;
 using Rookery.Documents.Nodes;
 using Rookery.Server.Access;
 
@@ -23,12 +24,11 @@ internal sealed class FileMergeRoute(ServerContext context, OperationRegistry op
             name = ReadName(body.Span);
         }
 
-        if (!context.Node.Databases.TryGet(name, out var database))
-        {
-            await RavenErrors.WriteDatabaseMissingAsync(http, name);
-            return;
-        }
+        await RavenRoute.WithDatabase(context, http, name, BeginAsync);
+    }
 
+    private async Task BeginAsync(HttpContext http, Database database)
+    {
         if (Interlocked.Exchange(ref _running, 1) != 0)
         {
             http.Response.Headers.RetryAfter = "1";
@@ -73,19 +73,18 @@ internal sealed class FileMergeRoute(ServerContext context, OperationRegistry op
         {
             operation.Cancel();
         }
-        catch (FileMergeException failure)
-        {
-            operation.Fail(
-                new RefusedException(
-                    StatusCodes.Status500InternalServerError,
-                    RavenType.RavenException,
-                    failure.Message
-                )
-            );
-        }
         catch (Exception failure) when (failure is OperationCanceledException or IOException)
         {
-            operation.Fail(RefusedException.NodeStops());
+            bool isStop = failure is not FileMergeException && context.Stopping.IsCancellationRequested;
+            operation.Fail(
+                isStop
+                    ? RefusedException.NodeStops()
+                    : new RefusedException(
+                        StatusCodes.Status500InternalServerError,
+                        RavenType.RavenException,
+                        failure.Message
+                    )
+            );
         }
         finally
         {
