@@ -86,6 +86,20 @@ public sealed class ContentPaceTests : IDisposable
     }
 
     [Fact]
+    public async Task An_end_that_arrives_during_the_next_read_does_not_cancel_it()
+    {
+        var stale = new StaleTimers(_time);
+        using var pace = new ContentPace(stale, _body.Reader);
+        pace.Begin();
+        var reading = pace.WaitAsync(_body.Reader.ReadAsync()).AsTask();
+        stale.Fire();
+        Assert.False(reading.IsCompleted);
+        _time.Advance(SlowBodies.MaxDelay);
+        stale.Fire();
+        Assert.True((await reading.WaitAsync(Guard)).IsCanceled);
+    }
+
+    [Fact]
     public async Task A_read_that_completes_while_it_is_cancelled_counts_as_too_slow()
     {
         var arriving = new TaskCompletionSource<ReadResult>();
@@ -108,6 +122,24 @@ public sealed class ContentPaceTests : IDisposable
         var read = await reading.WaitAsync(Guard);
         _body.Reader.AdvanceTo(read.Buffer.End);
         return read;
+    }
+
+    /// <summary>A clock whose timer fires only when the test says so.</summary>
+    private sealed class StaleTimers(TimeProvider time) : TimeProvider
+    {
+        private Action? _fire;
+
+        public override long TimestampFrequency => time.TimestampFrequency;
+
+        public override long GetTimestamp() => time.GetTimestamp();
+
+        public void Fire() => _fire!();
+
+        public override ITimer CreateTimer(TimerCallback callback, object? state, TimeSpan dueTime, TimeSpan period)
+        {
+            _fire = () => callback(state);
+            return time.CreateTimer(static _ => { }, state: null, dueTime, period);
+        }
     }
 
     /// <summary>A clock whose timers fire when they are stopped: their callbacks had begun before.</summary>

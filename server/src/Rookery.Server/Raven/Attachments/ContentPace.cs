@@ -16,6 +16,7 @@ internal sealed class ContentPace(TimeProvider time, PipeReader body) : IDisposa
     private readonly Lock _gate = new();
     private ITimer? _end;
     private TimeSpan _credit;
+    private long _since; // when the read began
     private bool _isReading;
     private bool _isCancelled;
 
@@ -35,7 +36,7 @@ internal sealed class ContentPace(TimeProvider time, PipeReader body) : IDisposa
     /// no further read may begin.</summary>
     public async ValueTask<ReadResult> WaitAsync(ValueTask<ReadResult> reading)
     {
-        long since = time.GetTimestamp();
+        _since = time.GetTimestamp();
         if (!reading.IsCompleted)
         {
             lock (_gate)
@@ -78,7 +79,7 @@ internal sealed class ContentPace(TimeProvider time, PipeReader body) : IDisposa
 
         var credit =
             _credit
-            - time.GetElapsedTime(since)
+            - time.GetElapsedTime(_since)
             + TimeSpan.FromSeconds((double)read.Buffer.Length / SlowBodies.BytesPerSecond);
         _credit = credit > MaxCredit ? MaxCredit : credit;
         return read;
@@ -91,11 +92,21 @@ internal sealed class ContentPace(TimeProvider time, PipeReader body) : IDisposa
     {
         lock (_gate)
         {
-            if (_isReading)
+            if (!_isReading)
             {
-                _isCancelled = true;
-                body.CancelPendingRead();
+                return;
             }
+
+            // A timer that fires just as a read completes may arrive here during the next read.
+            var left = _credit - time.GetElapsedTime(_since);
+            if (left > TimeSpan.Zero)
+            {
+                _end!.Change(left, Timeout.InfiniteTimeSpan);
+                return;
+            }
+
+            _isCancelled = true;
+            body.CancelPendingRead();
         }
     }
 }
