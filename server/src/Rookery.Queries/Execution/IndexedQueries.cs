@@ -166,42 +166,43 @@ public sealed class IndexedQueries(IndexHost indexes)
             ? new RowSource(record.Name, record.Number, map.Definition, map.Fields, map.Named)
             : null;
 
-    /// <summary>Reads terms of an index in order: texts in lower case, numbers in normal form.</summary>
+    /// <summary>Opens the terms of a field, as of the state of the index that queries search now.</summary>
     /// <param name="database">The database.</param>
     /// <param name="indexName">The index.</param>
+    /// <param name="ofReplacement">Whether to open the replacement that is being built for the index.</param>
     /// <param name="field">The field as its definition shows it; <c>search(bio)</c> for the words of a full-text
     /// field.</param>
-    /// <param name="after">The term to start after; null to start with the first.</param>
-    /// <param name="count">Maximum number of terms.</param>
-    /// <returns>The terms; null if this node has no such index, or the index has no such field.</returns>
-    /// <exception cref="IndexDamagedException">The index is damaged.</exception>
-    public IReadOnlyList<string>? ReadTerms(Database database, string indexName, string field, string? after, int count)
+    /// <returns>The terms, which the caller disposes; null if the index is not open on this node.</returns>
+    public OpenedTerms? OpenTerms(Database database, string indexName, bool ofReplacement, string field)
     {
-        if (!indexes.TryGetSlot(database, indexName, out var slot))
+        if (
+            !indexes.TryGetSlot(database, indexName, out var slot)
+            || (ofReplacement ? slot.Replacement : slot.Serving) is not { } index
+        )
         {
             return null;
         }
 
-        bool isWords = field.StartsWith("search(", StringComparison.OrdinalIgnoreCase) && field.EndsWith(')');
-        string name = isWords ? field["search(".Length..^1] : field;
-        var fields = slot.Serving.Map.Fields;
-        for (int i = 0; i < fields.Count; i++)
+        bool areWords = field.StartsWith("search(", StringComparison.OrdinalIgnoreCase) && field.EndsWith(')');
+        string name = areWords ? field["search(".Length..^1] : field;
+        IndexSnapshot snapshot;
+        PublishedIndex published;
+        try
         {
-            if (
-                string.Equals(string.Join('.', fields[i].Path), name, StringComparison.Ordinal)
-                && (!isWords || fields[i].Analyzer is not null)
-            )
-            {
-                return ReadTerms(slot.Serving, i, isWords, after, count);
-            }
+            snapshot = index.OpenSnapshot(out published);
+        }
+        catch (ObjectDisposedException)
+        {
+            return null; // the index was replaced or reset meanwhile
         }
 
-        if (slot.Serving.Map.Named is { } named)
-        {
-            return ReadTerms(slot.Serving, named.PositionOf(name), isWords, after, count);
-        }
-
-        return null;
+        // After the snapshot is opened, the names of all fields that it contains are known.
+        int? number = PositionOf(index.Map, name, areWords) is { } position
+            ? areWords
+                ? MappedField.WordsOf(position)
+                : MappedField.ValuesOf(position)
+            : null;
+        return new OpenedTerms(snapshot, published.Etag, number, areWords, damaged => RebuildAndReport(index, damaged));
     }
 
     /// <summary>
@@ -302,23 +303,21 @@ public sealed class IndexedQueries(IndexHost indexes)
         }
     }
 
-    private List<string>? ReadTerms(RunningIndex index, int field, bool isWords, string? after, int count)
+    // Null if the index has no such field.
+    private static int? PositionOf(IIndexMap map, string name, bool areWords)
     {
-        try
+        for (int i = 0; i < map.Fields.Count; i++)
         {
-            using var snapshot = index.OpenSnapshot();
-            return isWords
-                ? IndexTerms.ReadWords(snapshot, MappedField.WordsOf(field), after, count)
-                : IndexTerms.ReadValues(snapshot, MappedField.ValuesOf(field), after, count);
+            if (
+                string.Equals(string.Join('.', map.Fields[i].Path), name, StringComparison.Ordinal)
+                && (!areWords || map.Fields[i].Analyzer is not null)
+            )
+            {
+                return i;
+            }
         }
-        catch (ObjectDisposedException)
-        {
-            return null; // the index was replaced or reset meanwhile
-        }
-        catch (Exception damaged) when (IndexDamage.Is(damaged))
-        {
-            throw RebuildAndReport(index, damaged);
-        }
+
+        return map.Named?.PositionOf(name);
     }
 
     internal static long CountDocuments(Database database, string? collection)

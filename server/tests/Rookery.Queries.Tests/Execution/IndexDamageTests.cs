@@ -60,8 +60,15 @@ public sealed class IndexDamageTests : IDisposable
     {
         BreakSegments();
         Assert.Throws<IndexDamagedException>(() =>
-            new IndexedQueries(_node.Host).ReadTerms(_node.Database(), Names, "name", after: null, count: 10)
-        );
+        {
+            using var terms = new IndexedQueries(_node.Host).OpenTerms(
+                _node.Database(),
+                Names,
+                ofReplacement: false,
+                "name"
+            );
+            return terms!.Read(after: null, count: 10);
+        });
         AssertRebuilt();
     }
 

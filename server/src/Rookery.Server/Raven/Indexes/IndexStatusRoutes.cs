@@ -115,19 +115,22 @@ internal sealed class IndexStatusRoutes(ServerContext context)
             index = Find(database, [name])[0];
         }
 
-        var first =
-            ReadTerms(database, name, field, after, CountOf(pageSize))
-            ?? (index.Status is null ? throw IndexCommand.NotOpen(context, database, index.Name) : []);
         using var answer = new DocumentResponse(http, context.LargeRequests);
+        // The whole answer is of one state, also if the index advances or is replaced meanwhile.
+        using (
+            var opened =
+                new IndexedQueries(context.Indexes).OpenTerms(database, index.Record.Name, index.IsReplacement, field)
+                ?? throw IndexCommand.NotOpen(context, database, index.Name)
+        )
         using (var json = new Utf8JsonWriter(answer.Buffer))
         {
+            var terms = ReadTerms(opened, after, pageSize);
             var slices = new RequestTimeSlices(context, http);
             json.WriteStartObject();
             json.WriteString("IndexName"u8, index.Name);
-            json.WriteNumber("ResultEtag"u8, index.Status?.VisibleEtag ?? 0);
+            json.WriteNumber("ResultEtag"u8, opened.Etag);
             json.WriteStartArray("Terms"u8);
-            var terms = first;
-            for (long left = pageSize; ; terms = ReadMore(terms[^1], left))
+            for (long left = pageSize; ; terms = ReadTerms(opened, terms[^1], left))
             {
                 foreach (string term in terms)
                 {
@@ -149,21 +152,15 @@ internal sealed class IndexStatusRoutes(ServerContext context)
         }
 
         await answer.SendAsync();
-
-        IReadOnlyList<string> ReadMore(string last, long left) =>
-            Find(database, [name])[0].Record.Number == index.Record.Number
-            && ReadTerms(database, name, field, last, CountOf(left)) is { } more
-                ? more
-                : throw IndexCommand.NotOpen(context, database, index.Name); // replaced or reset meanwhile
     }
 
     private static int CountOf(long left) => (int)Math.Min(left, TermsAtOnce);
 
-    private IReadOnlyList<string>? ReadTerms(Database database, string name, string field, string? after, int count)
+    private static IReadOnlyList<string> ReadTerms(OpenedTerms opened, string? after, long left)
     {
         try
         {
-            return new IndexedQueries(context.Indexes).ReadTerms(database, name, field, after, count);
+            return opened.Read(after, CountOf(left));
         }
         catch (IndexDamagedException damaged)
         {
