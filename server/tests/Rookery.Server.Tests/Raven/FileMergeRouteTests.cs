@@ -24,7 +24,7 @@ public sealed class FileMergeRouteTests(RunningServer server) : IClassFixture<Ru
     [Fact]
     public async Task A_merge_of_files_on_a_full_disk_fails_with_the_cause_and_can_be_repeated()
     {
-        var full = new RunningServer();
+        await using var full = new RunningServer();
         await full.InitializeAsync();
         string db = await full.CreateDatabaseAsync();
         await full.SendAsync("PUT", db + "/docs?id=a", "{}");
@@ -46,7 +46,6 @@ public sealed class FileMergeRouteTests(RunningServer server) : IClassFixture<Ru
         full.Disk.ClearFaults();
         var (_, repeated) = await MergeAsync(full, db);
         Assert.Equal("Completed", repeated.GetProperty("Status").GetString());
-        await full.DisposeAsync();
     }
 
     [Theory]
