@@ -176,6 +176,33 @@ public sealed class SmugglerOfEverythingTests(RunningServer server) : IClassFixt
     }
 
     [Fact]
+    public async Task An_import_of_some_collections_stores_the_counters_of_their_documents_only()
+    {
+        string db = await server.CreateDatabaseAsync();
+        const string Thing = """{"@metadata":{"@collection":"Things"}}""";
+        Assert.Equal(201, (await server.SendAsync("PUT", db + "/docs?id=t/1", Thing)).Status);
+        const string Dump = """
+            {"BuildVersion":62000,"Docs":[{"@metadata":{"@id":"p/1","@collection":"People"}},
+            {"@metadata":{"@id":"t/1","@collection":"Things"}},{"@metadata":{"@id":"t/2","@collection":"Things"}}],
+            "CounterGroups":[{"DocId":"p/1","Values":{"@vals":{"likes":[1,7]}}},
+            {"DocId":"t/1","Values":{"@vals":{"likes":[2,8]}}},{"DocId":"t/2","Values":{"@vals":{"likes":[3,9]}}}]}
+            """;
+        using var multipart = new MultipartFormDataContent();
+        multipart.Add(new StringContent("""{"Collections":["people"]}"""), "importOptions");
+        multipart.Add(new ByteArrayContent(Encoding.UTF8.GetBytes(Dump)), "name", "dump");
+        var counters = (await SendAsync(db, multipart)).GetProperty("Counters");
+        Assert.Equal(
+            (1L, 0L),
+            (counters.GetProperty("ReadCount").GetInt64(), counters.GetProperty("ErroredCount").GetInt64())
+        );
+        foreach (var (id, count) in ((string, int)[])[("p/1", 1), ("t/1", 0)])
+        {
+            var found = (await server.SendAsync("GET", $"{db}/counters?docId={id}")).Json.GetProperty("Counters");
+            Assert.Equal(count, found.GetArrayLength());
+        }
+    }
+
+    [Fact]
     public async Task What_arrived_before_the_connection_broke_is_stored_and_its_number_is_told()
     {
         string db = await server.CreateDatabaseAsync();

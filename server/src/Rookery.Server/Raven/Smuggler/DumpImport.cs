@@ -258,7 +258,7 @@ internal sealed class DumpImport : IAsyncDisposable
             else if (_options.Has(type))
             {
                 using var json = JsonDocument.Parse(element, new JsonDocumentOptions { MaxDepth = 128 });
-                await _values.StoreAsync(section, json.RootElement);
+                await _values.StoreAsync(section, json.RootElement, _options);
             }
         }
         catch (Exception malformed)

@@ -36,13 +36,16 @@ internal sealed class DumpedValues(
             : null;
 
     /// <summary>Stores an element, or counts and names it if it is not valid or too large here.</summary>
+    /// <param name="section">The section of the dump.</param>
+    /// <param name="element">The element.</param>
+    /// <param name="options">What the import is to contain.</param>
     /// <exception cref="RefusedException">The database takes nothing now, so the rest of the dump is refused too.
     /// </exception>
-    public async ValueTask StoreAsync(string section, JsonElement element)
+    public async ValueTask StoreAsync(string section, JsonElement element, SmugglerOptions options)
     {
         try
         {
-            await StoreCheckedAsync(section, element);
+            await StoreCheckedAsync(section, element, options);
         }
         catch (RefusedException refused)
             when (refused.Status
@@ -56,10 +59,10 @@ internal sealed class DumpedValues(
         }
     }
 
-    private ValueTask StoreCheckedAsync(string section, JsonElement element) =>
+    private ValueTask StoreCheckedAsync(string section, JsonElement element, SmugglerOptions options) =>
         section switch
         {
-            "CounterGroups" => StoreCountersAsync(element),
+            "CounterGroups" => StoreCountersAsync(element, options),
             "CompareExchange" => StoreCompareExchangeAsync(element),
             "Identities" => StoreIdentityAsync(element),
             "Subscriptions" => StoreSubscriptionAsync(element),
@@ -76,9 +79,14 @@ internal sealed class DumpedValues(
             _ => operation.Indexes,
         };
 
-    private async ValueTask StoreCountersAsync(JsonElement group)
+    private async ValueTask StoreCountersAsync(JsonElement group, SmugglerOptions options)
     {
         string id = TextOf(group.GetProperty("DocId"));
+        if (options.Collections is { } collections && !IsIn(collections, id))
+        {
+            return; // of a document that the import leaves out
+        }
+
         var values = group.GetProperty("Values");
         bool hasNames = values.TryGetProperty("@names", out var names) && names.ValueKind == JsonValueKind.Object;
         var counters = new List<(string Name, long Value)>();
@@ -119,6 +127,20 @@ internal sealed class DumpedValues(
         Require(outcome);
         operation.Counters.Add(total);
         await RestoreTimeAsync(id, ticks);
+    }
+
+    private bool IsIn(HashSet<string> collections, string id)
+    {
+        using var reader = database.OpenReader();
+        if (!reader.TryGetDocument(Encoding.UTF8.GetBytes(id), out var document))
+        {
+            return false;
+        }
+
+        using (document)
+        {
+            return collections.Contains(Encoding.UTF8.GetString(document.Head.Collection));
+        }
     }
 
     // Otherwise a second import would make a further version of the document.
