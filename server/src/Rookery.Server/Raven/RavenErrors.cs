@@ -3,6 +3,7 @@ using Microsoft.AspNetCore.Http;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
 using Rookery.Json;
+using Rookery.Platform;
 using Rookery.Storage;
 
 namespace Rookery.Server.Raven;
@@ -108,6 +109,15 @@ internal static class RavenErrors
             ),
             _ => null,
         };
+
+    /// <summary>
+    /// As <see cref="AsRefusal"/>, and returns the error for data or a disk that this node cannot read: 500. A handler
+    /// that takes an <see cref="IOException"/> for a broken connection asks this first.
+    /// </summary>
+    public static RefusedException? AsOwnFailure(Exception failure) =>
+        failure is DamagedException or DiskException
+            ? new RefusedException(StatusCodes.Status500InternalServerError, RavenType.RavenException, failure.Message)
+            : AsRefusal(failure);
 
     /// <summary>Returns a rejection as an exception, for handlers that do not answer with it directly.</summary>
     public static RefusedException Refuse(Rejection rejection)

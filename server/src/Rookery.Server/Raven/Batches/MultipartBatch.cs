@@ -120,6 +120,7 @@ internal sealed class MultipartBatch : IDisposable
             OperationCanceledException when context.Stopping.IsCancellationRequested => RefusedException.NodeStops(),
             OperationCanceledException when !http.RequestAborted.IsCancellationRequested => LargeRequests.TooSlow(http),
             BadHttpRequestException => null,
+            _ when RavenErrors.AsOwnFailure(failure) is { } own => own,
             InvalidDataException or IOException => RefusedException.BadRequest(
                 $"The multipart body is malformed or cut off: {failure.Message} Nothing was stored; send it whole."
             ),

@@ -35,7 +35,7 @@ internal sealed class BulkInsertRoute(ServerContext context, OperationRegistry o
             operation.Complete();
             await EmptyResponse.Answer(http, StatusCodes.Status201Created);
         }
-        catch (RefusedException refused)
+        catch (Exception failure) when (RavenErrors.AsOwnFailure(failure) is { } refused)
         {
             operation.Fail(refused);
             await FailAsync(http, operation, refused);

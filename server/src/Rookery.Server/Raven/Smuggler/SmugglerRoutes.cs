@@ -51,10 +51,10 @@ internal sealed class SmugglerRoutes(ServerContext context, OperationRegistry op
             await run(operation);
             operation.Complete();
         }
-        catch (RefusedException refused)
+        catch (Exception failure) when (RavenErrors.AsOwnFailure(failure) is { } refused)
         {
             operation.Fail(refused);
-            throw;
+            throw http.Response.HasStarted ? failure : refused; // the former ends the connection
         }
         catch (OperationCanceledException) when (operation.Killed.IsCancellationRequested)
         {
@@ -76,7 +76,7 @@ internal sealed class SmugglerRoutes(ServerContext context, OperationRegistry op
                             + "import keeps what it has stored; repeat it whole, which replaces them."
                     );
             operation.Fail(refused);
-            throw http.Response.HasStarted ? failure : refused; // the former ends the connection
+            throw http.Response.HasStarted ? failure : refused;
         }
         finally
         {
