@@ -1,6 +1,9 @@
+using System.Net;
+using System.Text;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
+using Rookery.Documents.Parsing;
 
 namespace Rookery.Server.Tests.Raven;
 
@@ -134,6 +137,62 @@ public sealed class DatabaseOfThreeTests : IAsyncLifetime
         const string Body = """{"DatabaseName":"late","Documents":true}""";
         Assert.Equal(200, (await _server.SendAsync("POST", "/admin/compact", Body)).Status);
     }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task A_document_without_an_attachment_is_reported_as_missing_only_after_the_read_barrier(bool isBatch)
+    {
+        Assert.Equal(201, (await _server.SendAsync("PUT", "/admin/databases?name=shop", "{}")).Status);
+        Assert.Equal(HttpStatusCode.BadRequest, await AttachAsync());
+        PutAtNextBarrier("a", "\"n\":1");
+        Assert.Equal(HttpStatusCode.Created, await AttachAsync());
+
+        async Task<HttpStatusCode> AttachAsync()
+        {
+            using var file = new ByteArrayContent("xyz"u8.ToArray());
+            using var batch = new MultipartFormDataContent();
+            batch.Add(
+                new StringContent("""{"Commands":[{"Type":"AttachmentPUT","Id":"a","Name":"x","ContentType":""}]}"""),
+                "main"
+            );
+            batch.Add(new ByteArrayContent("xyz"u8.ToArray()), "attachment", "x");
+            using var answer = isBatch
+                ? await _server.Http.PostAsync(new Uri(_server.Address, "/databases/shop/bulk_docs"), batch)
+                : await _server.Http.PutAsync(
+                    new Uri(_server.Address, "/databases/shop/attachments?id=a&name=x"),
+                    file
+                );
+            return answer.StatusCode;
+        }
+    }
+
+    /// <summary>Numbers up to the higher one are in use.</summary>
+    [Fact]
+    public async Task An_import_compares_a_HiLo_document_with_the_one_after_the_read_barrier()
+    {
+        Assert.Equal(201, (await _server.SendAsync("PUT", "/admin/databases?name=shop", "{}")).Status);
+        PutAtNextBarrier("Raven/Hilo/users", "\"Max\":500");
+        const string Dump = """{"Docs":[{"Max":7,"@metadata":{"@id":"Raven/Hilo/users"}}]}""";
+        var imported = await _server.SendAsync("POST", "/databases/shop/smuggler/import", Dump);
+        Assert.Equal(200, imported.Status);
+        Assert.Contains("numbers up to 500 are in use", imported.Body, StringComparison.Ordinal);
+    }
+
+    private void PutAtNextBarrier(string id, string body) =>
+        _atBarrier = async consensus =>
+        {
+            _atBarrier = static _ => Task.CompletedTask;
+            Assert.True(_server.Node.Databases.TryGet("shop", out var database));
+            var put = CommandEncoder.Put(
+                database.Number,
+                Encoding.UTF8.GetBytes(id),
+                ExpectedChangeVector.None,
+                new ParsedDocument { BodyHead = Encoding.UTF8.GetBytes(body) },
+                key: default
+            );
+            Assert.Null((await consensus.ProposeAsync(put, CancellationToken.None)).Rejection);
+        };
 
     private void SetDisabledAtNextBarrier(bool isDisabled) =>
         _atBarrier = async consensus =>

@@ -26,7 +26,12 @@ internal sealed class ChangeAttachment(ServerContext context)
         var attachment = AttachmentParameters.Read(http);
         byte[] contentType = AttachmentParameters.ReadContentType(http);
         CheckExpectation(http);
-        if (!MissingDocument.Exists(database, attachment.Id))
+        // A lagging member may not have applied the put of the document yet.
+        if (
+            !MissingDocument.Exists(database, attachment.Id)
+            && await context.Node.Consensus.ReadBarrierAsync()
+            && !MissingDocument.Exists(database, attachment.Id)
+        )
         {
             throw MissingDocument.Refuse(Encoding.UTF8.GetString(attachment.Id));
         }

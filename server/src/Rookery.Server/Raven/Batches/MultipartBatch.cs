@@ -76,7 +76,7 @@ internal sealed class MultipartBatch : IDisposable
             );
             using var parts = new MultipartParts(boundary, http.Request.Body);
             batch._writer = await ReadCommandsAsync(parts, context.Options.BatchBytesLimit, lease, parse);
-            RefuseBeforeFiles(batch._writer, database);
+            await RefuseBeforeFilesAsync(context, batch._writer, database);
             lease.Shrink(batch._writer.Length);
             if (lease.Bytes <= LargeRequests.BytesWithoutLease)
             {
@@ -190,7 +190,7 @@ internal sealed class MultipartBatch : IDisposable
         }
     }
 
-    private static void RefuseBeforeFiles(BatchWriter writer, Database database)
+    private static async Task RefuseBeforeFilesAsync(ServerContext context, BatchWriter writer, Database database)
     {
         if (writer.ContentCount > MaxFiles)
         {
@@ -202,7 +202,13 @@ internal sealed class MultipartBatch : IDisposable
             );
         }
 
-        if (writer.ContentCount > 0 && MissingDocument.Find(database, writer.Written) is { } missing)
+        // A lagging member may not have applied the put of the document yet.
+        if (
+            writer.ContentCount > 0
+            && MissingDocument.Find(database, writer.Written) is not null
+            && await context.Node.Consensus.ReadBarrierAsync()
+            && MissingDocument.Find(database, writer.Written) is { } missing
+        )
         {
             throw MissingDocument.Refuse(missing);
         }

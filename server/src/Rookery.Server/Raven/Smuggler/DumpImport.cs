@@ -203,6 +203,8 @@ internal sealed class DumpImport : IAsyncDisposable
             return;
         }
 
+        // What is compared with the stored data below must not be older than the import, nor than its last section.
+        await _context.Node.Consensus.ReadBarrierAsync();
         do
         {
             _operation.Killed.ThrowIfCancellationRequested();

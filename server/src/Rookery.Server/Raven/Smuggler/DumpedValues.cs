@@ -266,6 +266,7 @@ internal sealed class DumpedValues(
             }
 
             outcome[0].Document?.Dispose();
+            await context.Node.Consensus.ReadBarrierAsync(); // so that a lagging member reads the index that it has now
             if (attempt == MaxAttempts)
             {
                 operation.CompareExchange.Fail();
