@@ -88,7 +88,12 @@ internal sealed class WorkerOptions
                 BatchDocuments = ReadCount(ref value, name);
                 break;
             case "CloseWhenNoDocsLeft":
-                ClosesWhenEmpty = value.TokenType == JsonTokenType.True;
+                ClosesWhenEmpty = value.TokenType switch
+                {
+                    JsonTokenType.True => true,
+                    JsonTokenType.False or JsonTokenType.Null => false,
+                    _ => throw RefusedException.BadRequest($"'{name}' must be true or false."),
+                };
                 break;
             case "WorkerId":
                 WorkerId = JsonBody.ReadText(ref value, name);

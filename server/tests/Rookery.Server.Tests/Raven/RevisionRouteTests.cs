@@ -80,6 +80,8 @@ public sealed class RevisionRouteTests(RunningServer server) : IClassFixture<Run
     [InlineData("revisions", "id")]
     [InlineData("revisions?id=a&before=x", "before")]
     [InlineData("revisions?id=a&pageSize=-1", "pageSize")]
+    [InlineData("revisions?id=a&before=2026-01-01T00:00:00.0000000Z&start=1", "'start'")]
+    [InlineData("revisions?id=a&before=2026-01-01T00:00:00.0000000Z&pageSize=5", "'pageSize'")]
     [InlineData("revisions?id=a&changeVector=A:1-x", "'id'")]
     [InlineData("revisions/count", "id")]
     [InlineData("revisions/bin?pageSize=many", "pageSize")]

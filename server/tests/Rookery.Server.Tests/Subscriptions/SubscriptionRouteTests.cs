@@ -109,6 +109,7 @@ public sealed class SubscriptionRouteTests(RunningServer server) : IClassFixture
             501,
             "'Backup'"
         );
+        (await server.SendAsync("POST", $"{db}/admin/tasks/state?key=1&type=Subscription")).IsRefusal(400, "'disable'");
     }
 
     [Fact]

@@ -120,6 +120,7 @@ public sealed class SubscriptionTcpTests(RunningServer server) : IClassFixture<R
     [InlineData("""{"SubscriptionName":"s","Strategy":"Often"}""", "Invalid", "'Strategy'")]
     [InlineData("""{"SubscriptionName":"s","MaxDocsPerBatch":0}""", "Invalid", "'MaxDocsPerBatch'")]
     [InlineData("""{"Strategy":"TakeOver"}""", "Invalid", "'SubscriptionName'")]
+    [InlineData("""{"SubscriptionName":"s","CloseWhenNoDocsLeft":"true"}""", "Invalid", "'CloseWhenNoDocsLeft'")]
     public async Task What_cannot_be_opened_is_refused_with_the_status_of_its_exception(
         string options,
         string status,

@@ -17,6 +17,7 @@ internal sealed class GetRevisions(ServerContext context)
     private const int MaxChangeVectors = 1024;
 
     private static readonly string[] OfDocument = ["id", "before", "start", "pageSize"];
+    private static readonly string[] OfList = ["start", "pageSize"];
 
     /// <summary>GET revisions.</summary>
     public async Task HandleAsync(HttpContext http, Database database)
@@ -25,17 +26,7 @@ internal sealed class GetRevisions(ServerContext context)
         var parameters = new QueryParameters(http);
         if (changeVectors.Count > 0)
         {
-            foreach (string name in OfDocument)
-            {
-                if (new QueryParameters(http).TryGetEscaped(name, out _))
-                {
-                    throw RefusedException.BadRequest(
-                        $"The parameter '{name}' of GET revisions has no meaning together with 'changeVector'. Send "
-                            + "one of the two."
-                    );
-                }
-            }
-
+            RefuseTogether(http, OfDocument, "changeVector");
             await AnswerByChangeVectorsAsync(http, database, changeVectors);
             return;
         }
@@ -43,6 +34,7 @@ internal sealed class GetRevisions(ServerContext context)
         byte[] id = DocumentIdParameter.Check(parameters.RequiredText("id"));
         if (parameters.Text("before") is { Length: > 0 } before)
         {
+            RefuseTogether(http, OfList, nameof(before));
             await AnswerBeforeAsync(http, database, id, ReadTicks("before", before));
         }
         else
@@ -208,6 +200,20 @@ internal sealed class GetRevisions(ServerContext context)
         answer.Write(isFirst ? ""u8 : ","u8);
         revisions.Write(answer.Buffer, metadataOnly, Encoding.ASCII.GetBytes(reader.Database.HistoryId));
         await answer.SendWhenDueAsync(reader.Pause);
+    }
+
+    private static void RefuseTogether(HttpContext http, string[] names, string with)
+    {
+        foreach (string name in names)
+        {
+            if (new QueryParameters(http).TryGetEscaped(name, out _))
+            {
+                throw RefusedException.BadRequest(
+                    $"The parameter '{name}' of GET revisions has no meaning together with '{with}'. Send one of the "
+                        + "two."
+                );
+            }
+        }
     }
 
     private static List<string> ReadChangeVectors(HttpContext http)

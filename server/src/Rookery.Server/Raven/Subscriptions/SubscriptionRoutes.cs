@@ -170,6 +170,7 @@ internal sealed class SubscriptionRoutes(ServerContext context)
         OngoingTaskRoute.RequireSubscription(parameters.RequiredText("type"));
         long id = parameters.Number("key", defaultValue: 0);
         string? name = parameters.Text("taskName");
+        parameters.RequiredText("disable"); // without it, RavenDB would disable the task
         if (id == 0 && SubscriptionRecord.NameProblem(name) is { } problem)
         {
             throw RefusedException.BadRequest(problem);
