@@ -29,7 +29,7 @@ internal sealed class RedisOperations(DocumentRows rows) : IDisposable
         bool isOwned = true;
         try
         {
-            var reader = new RedisCommandReader(command.ReadRedis());
+            var reader = new RedisCommandReader(command.Unread);
             replies.GetSpan(RedisOutcome.HeadBytes)[0] = 0;
             replies.Advance(RedisOutcome.HeadBytes);
             if (!HoldGuards(ref reader))
