@@ -28,6 +28,10 @@ internal static class BasisChooser
     // Afterwards the documents are scanned nevertheless.
     private static readonly TimeSpan BuildWait = QueryRequest.DefaultWait;
 
+    // Time to wait until this node opens the named index, which the log has just defined. Without the index there is no
+    // answer, not even a stale one, and RavenDB's clients do not repeat a refused request at a single node.
+    private static readonly TimeSpan OpeningWait = QueryRequest.DefaultWait;
+
     /// <summary>
     /// Chooses the basis and waits for the index. The caller has passed the read barrier, so the answer includes every
     /// write acknowledged before the query arrived, or reports itself as stale.
@@ -246,6 +250,11 @@ internal static class BasisChooser
         if (scansAtOnce)
         {
             return QueryBasis.OfDocuments(name, newestEtag);
+        }
+
+        if (plan is { Wait: null, NamedIndex: not null } && engine.Indexes.ReadPosition(database, name) is null)
+        {
+            await WaitForIndexAsync(engine, database, name, newestEtag: 0, OpeningWait - waited, sink);
         }
 
         var implicitWait = mayScan && choice.IsScanExpensive ? BuildWait : ImplicitWait;
