@@ -53,6 +53,15 @@ public sealed class AttachmentRouteTests(RunningServer server) : IClassFixture<R
         var counts = (await server.SendAsync("GET", db + "/stats")).Json;
         Assert.Equal(1, counts.GetProperty("CountOfAttachments").GetInt64());
         Assert.Equal(1, counts.GetProperty("CountOfUniqueAttachments").GetInt64());
+        long size = counts.GetProperty("SizeOnDisk").GetProperty("SizeInBytes").GetInt64();
+        await server.SendAsync("PUT", db + "/attachments?id=users/1&name=long", new byte[3000]);
+        await server.SendAsync("PUT", db + "/attachments?id=users/1&name=same", new byte[3000]);
+        counts = (await server.SendAsync("GET", db + "/stats")).Json;
+        Assert.InRange(
+            counts.GetProperty("SizeOnDisk").GetProperty("SizeInBytes").GetInt64() - size,
+            low: 3000,
+            high: 4000
+        );
 
         Assert.Equal(204, (await server.SendAsync("DELETE", Url(db))).Status);
         Assert.Equal(204, (await server.SendAsync("DELETE", Url(db))).Status);

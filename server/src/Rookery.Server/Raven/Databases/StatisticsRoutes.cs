@@ -28,6 +28,8 @@ internal sealed class StatisticsRoutes(ServerContext context)
                 json.WriteNumber("CountOfIdentities"u8, statistics.Identities);
                 json.WriteNumber("CountOfCompareExchange"u8, statistics.CompareExchangeValues);
                 json.WriteNumber("CountOfCompareExchangeTombstones"u8, 0);
+                json.WriteNumber("CountOfTimeSeriesDeletedRanges"u8, 0);
+                json.WriteNumber("CountOfRemoteAttachments"u8, 0);
             }
         );
 
@@ -133,13 +135,14 @@ internal sealed class StatisticsRoutes(ServerContext context)
             "LastIndexingTime"u8,
             indexes.Max(static index => index.Status?.LastIndexed) is { } last ? DocumentJson.Date(last.UtcTicks) : null
         );
-        long bytes = 0;
+        long bytes = statistics.Attachments.Bytes;
         foreach (var collection in reader.ReadCollections())
         {
             bytes += collection.Bytes;
         }
 
-        // The size of the uncompressed documents: the node's files contain all databases together.
+        // The size of the uncompressed documents and of the contents of attachments. The files of rows contain all
+        // databases together, so the size of one database's files is not known.
         WriteSize(json, "SizeOnDisk"u8, bytes);
         WriteSize(json, "TempBuffersSizeOnDisk"u8, bytes: 0);
         json.WriteNumber("NumberOfTransactionMergerQueueOperations"u8, 0);
