@@ -7,7 +7,10 @@ using Rookery.Platform;
 
 namespace Rookery.Documents.Redis;
 
-/// <summary>Applies <see cref="CommandKind.Redis"/>. Results depend only on the log and the tables.</summary>
+/// <summary>
+/// Applies <see cref="CommandKind.Redis"/>. Results depend only on the log and the tables. Members compare the kinds of
+/// the replies, because a later version may word an error, or write a number, in another way.
+/// </summary>
 /// <param name="rows">Stores documents.</param>
 internal sealed class RedisOperations(DocumentRows rows) : IDisposable
 {
@@ -19,12 +22,14 @@ internal sealed class RedisOperations(DocumentRows rows) : IDisposable
     private readonly RedisInterpreter _interpreter = new();
     private readonly LogStore _store = new(rows);
     private RedisSlice[] _slices = new RedisSlice[16];
+    private uint _kinds;
 
     /// <summary>Carries out all commands, if all guards hold.</summary>
     public CommandOutcome Apply(ApplyContext context, long index, ref CommandReader command)
     {
         _store.Begin(context);
         _interpreter.Session.Store = _store;
+        _kinds = Checksum.Start;
         var replies = CommandBuffer.Rent();
         bool isOwned = true;
         try
@@ -56,7 +61,7 @@ internal sealed class RedisOperations(DocumentRows rows) : IDisposable
                     Status = OperationStatus.Replied,
                     LastModifiedTicks = context.LogTicks,
                     Low = _store.Writes,
-                    High = Checksum.Of(replies.Written.Span), // members compare the hash of results
+                    High = Checksum.Finish(Checksum.Append(_kinds, replies.Written.Span[..RedisOutcome.HeadBytes])),
                     Document = isOwned ? null : replies,
                 }
             );
@@ -99,6 +104,13 @@ internal sealed class RedisOperations(DocumentRows rows) : IDisposable
         return true;
     }
 
+    /// <summary>
+    /// Returns the part of a reply that each version writes alike: the type, and the code of an error, which is its
+    /// first word.
+    /// </summary>
+    private static ReadOnlySpan<byte> KindOf(ReadOnlySpan<byte> reply) =>
+        reply[0] == (byte)'-' ? reply[..reply.IndexOfAny((byte)' ', (byte)'\r')] : reply[..1];
+
     private void Run(ref RedisCommandReader reader, CommandBuffer replies)
     {
         while (reader.TryReadCommand(ref _slices, out var opcode, out var arguments))
@@ -119,6 +131,7 @@ internal sealed class RedisOperations(DocumentRows rows) : IDisposable
             int length = replies.Length - start - sizeof(int);
             BinaryPrimitives.WriteInt32LittleEndian(replies.WrittenSpan[start..], length);
             _store.Charge(storedBytes: 0, length);
+            _kinds = Checksum.Append(_kinds, KindOf(replies.Written.Span[(start + sizeof(int))..]));
         }
     }
 }

@@ -1,4 +1,5 @@
 using System.Buffers;
+using Rookery.Documents.Commands;
 
 namespace Rookery.Documents.Redis.Running;
 
@@ -34,6 +35,7 @@ internal sealed class RedisInterpreter : IDisposable
     /// <param name="opcode">The command.</param>
     /// <param name="arguments">The arguments without the name.</param>
     /// <param name="output">Receives exactly one reply.</param>
+    /// <exception cref="CommandFormatException">The opcode is unknown: a newer version wrote the command.</exception>
     public void Run(RedisStore store, RedisOpcode opcode, RedisArguments arguments, IBufferWriter<byte> output)
     {
         Session.Store = store;
@@ -64,8 +66,9 @@ internal sealed class RedisInterpreter : IDisposable
     {
         if (RedisCommandTable.Find(opcode) is not { } command)
         {
-            Session.Reply.Error($"ERR command {(byte)opcode} is not known to this version of Rookery");
-            return;
+            throw new CommandFormatException(
+                $"Command {(byte)opcode} of Redis is not known to this version of Rookery."
+            );
         }
 
         Session.CommandName = command.Name;
