@@ -40,15 +40,14 @@ internal static class RedisBody
         };
 
     /// <summary>Returns the type of a document.</summary>
-    public static RedisType TypeOf(scoped in DocumentView document)
-    {
-        var declared = ReadDeclared(document.Metadata);
-        if (declared is RedisType.Hash or RedisType.Json)
-        {
-            return declared;
-        }
+    public static RedisType TypeOf(scoped in DocumentView document) =>
+        TryReadType(document, out var declared) ? declared : FormOf(document.Body);
 
-        return FormOf(document.Body);
+    /// <summary>Reads the type from the metadata. False if only the body of the document tells the type.</summary>
+    public static bool TryReadType(scoped in DocumentView head, out RedisType type)
+    {
+        type = ReadDeclared(head.Metadata);
+        return type is RedisType.Hash or RedisType.Json;
     }
 
     /// <summary>Reads a string.</summary>

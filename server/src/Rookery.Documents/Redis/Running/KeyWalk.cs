@@ -18,7 +18,15 @@ internal sealed class KeyWalk(RedisSession session)
     private const int LeastScanned = 512;
     private const int MostScanned = 100_000;
 
+    /// <summary>
+    /// Bytes of bodies that one SCAN with TYPE reads, unless one document alone has more. It reads the body of a
+    /// document whose metadata does not tell the type.
+    /// </summary>
+    private const long MaxBodyBytes = 16 << 20;
+
     private const int RowsPerCheck = 1024;
+
+    private const int BodyBytesPerRow = 1024;
 
     private RedisReply Reply => session.Reply;
 
@@ -34,31 +42,37 @@ internal sealed class KeyWalk(RedisSession session)
         session.Built.Clear();
         int found = 0;
         int read = 0;
+        long bodyBytes = 0;
+        long rowsSinceCheck = 0;
         bool isEnd = true;
         using var documents = session.Reader.SeekByEtag(cursor);
-        while (documents.MoveNext())
+        while (isEnd && documents.MoveNext())
         {
+            bool isWanted =
+                TryReadKey(documents.Head, key, out int length) && session.IsMatch(options.Pattern, key[..length]);
+            long bytes = isWanted ? options.BodyBytesOf(documents) : 0;
+            if (bodyBytes > 0 && bodyBytes + bytes > MaxBodyBytes)
+            {
+                isEnd = false; // the next page begins with this document
+                continue;
+            }
+
+            bodyBytes += bytes;
+            rowsSinceCheck += 1 + (bytes / BodyBytesPerRow);
+            if (rowsSinceCheck >= RowsPerCheck)
+            {
+                rowsSinceCheck = 0;
+                session.Cancellation.ThrowIfCancellationRequested();
+            }
+
             cursor = documents.Etag;
-            if (
-                TryReadKey(documents.Head, key, out int length)
-                && session.IsMatch(options.Pattern, key[..length])
-                && options.HasTypeOf(documents)
-            )
+            if (isWanted && options.HasTypeOf(documents))
             {
                 Append(key[..length]);
                 found++;
             }
 
-            if (++read % RowsPerCheck == 0)
-            {
-                session.Cancellation.ThrowIfCancellationRequested();
-            }
-
-            if (read >= options.Count)
-            {
-                isEnd = false;
-                break;
-            }
+            isEnd = ++read < options.Count;
         }
 
         Reply.Array(2);
@@ -201,6 +215,10 @@ internal sealed class KeyWalk(RedisSession session)
 
         public bool HasType { get; set; }
 
+        /// <summary>Bytes of the body that <see cref="HasTypeOf"/> reads.</summary>
+        public readonly long BodyBytesOf(DocumentCursor documents) =>
+            HasType && !RedisBody.TryReadType(documents.Head, out _) ? documents.Length : 0;
+
         public readonly bool HasTypeOf(DocumentCursor documents)
         {
             if (!HasType)
@@ -208,7 +226,11 @@ internal sealed class KeyWalk(RedisSession session)
                 return true;
             }
 
-            var type = RedisBody.TypeOf(documents.View);
+            if (!RedisBody.TryReadType(documents.Head, out var type))
+            {
+                type = RedisBody.TypeOf(documents.View);
+            }
+
             return RedisNumber.IsWord(Type, type == RedisType.Json ? "ReJSON-RL"u8 : RedisBody.NameOf(type));
         }
     }
