@@ -37,7 +37,8 @@ internal static class CSharpComparison
         throw new ScriptFailure($"the script compares {CSharpStrings.NameOf(left)} with {CSharpStrings.NameOf(right)}");
     }
 
-    private static DayOfWeek WeekdayOf(this ScriptHeap heap, ScriptValue value) =>
+    /// <summary>Returns the day that a value with <see cref="ValueTrait.Weekday"/> names.</summary>
+    public static DayOfWeek WeekdayOf(this ScriptHeap heap, ScriptValue value) =>
         Enum.Parse<DayOfWeek>(heap.NetText(value));
 
     /// <summary>

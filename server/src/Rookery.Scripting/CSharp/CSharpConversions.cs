@@ -34,14 +34,10 @@ internal static class CSharpConversions
             return ScriptValue.Null;
         }
 
-        if (
-            function is ScriptFunction.CastToInt or ScriptFunction.CastToLong
-            && value.IsText
-            && heap.NetText(value) is [>= 'A' and <= 'Z', ..] name
-            && Enum.TryParse<DayOfWeek>(name, out var day)
-        )
+        if (function is ScriptFunction.CastToInt or ScriptFunction.CastToLong && value.Trait == ValueTrait.Weekday)
         {
-            return ScriptValue.OfInt((int)day);
+            int day = (int)heap.WeekdayOf(value);
+            return function == ScriptFunction.CastToInt ? ScriptValue.OfInt(day) : ScriptValue.OfWhole(day);
         }
 
         if (value.Trait == ValueTrait.Character && ReadsCharacterCodes(function))

@@ -105,6 +105,22 @@ public sealed class CSharpFailureTests
             StringComparison.Ordinal
         );
 
+    /// <summary>Only a day that a date gave is a number.</summary>
+    [Theory]
+    [InlineData("(int)o.Day", "Monday")]
+    [InlineData("(long)o.Day", "Saturday")]
+    [InlineData("(int)o.Day", "Monday, Tuesday")]
+    public void A_text_that_names_a_weekday_is_no_number(string expression, string day) =>
+        Assert.Contains(
+            "uses a cast on a string",
+            DefinitionExample.Map(
+                $"docs.Orders.Select(o => new {{ v = {expression} }})",
+                $$$"""{"Day":"{{{day}}}","@metadata":{"@collection":"Orders"}}""",
+                "orders/1"
+            ),
+            StringComparison.Ordinal
+        );
+
     [Theory]
     [InlineData("Math.Floor(o.None / 3)")]
     [InlineData("Math.Round(o.Missing, 2)")]
