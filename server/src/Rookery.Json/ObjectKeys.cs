@@ -43,6 +43,12 @@ public sealed class ObjectKeys
     private int _tableCount;
     private byte[] _unescaped = new byte[64];
 
+    /// <summary>Whether an object may have a key twice, as for <c>JSON.parse</c> of JavaScript.</summary>
+    public bool AcceptsDuplicates { get; init; }
+
+    /// <summary>Whether a duplicate key was accepted since <see cref="Reset"/>.</summary>
+    public bool HasDuplicates { get; private set; }
+
     /// <summary>Number of keys in the innermost object.</summary>
     public int FrameLength => _keyCount - _frames[_frameCount - 1];
 
@@ -86,6 +92,7 @@ public sealed class ObjectKeys
 
         _keyCount = 0;
         _frameCount = 0;
+        HasDuplicates = false;
     }
 
     /// <summary>Opens an object inside the current one.</summary>
@@ -118,14 +125,15 @@ public sealed class ObjectKeys
     }
 
     /// <summary>Adds a key to the innermost object.</summary>
-    /// <returns>False if the object already has the key.</returns>
+    /// <returns>False if the object already has the key and duplicates are not accepted.</returns>
     public bool TryAdd(ReadOnlySpan<byte> json, JsonSlice key)
     {
         uint hash = Hash(Resolve(json, key));
         int start = _frames[_frameCount - 1];
         if (Find(json, hash, json, key, start) >= 0)
         {
-            return false;
+            HasDuplicates |= AcceptsDuplicates;
+            return AcceptsDuplicates;
         }
 
         if (_keyCount == _keys.Length)

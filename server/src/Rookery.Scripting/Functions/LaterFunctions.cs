@@ -222,13 +222,45 @@ internal static class LaterFunctions
         var room = heap.Reserve(text.Length);
         int length = JsonText.Minimise(heap.Span(text), room);
         heap.Advance(length);
-        return heap.Containers.FromJson(start, start + length).With(ValueTrait.None);
+        var parsed = heap.Containers.FromJson(start, start + length);
+        return context.JsonKeys.HasDuplicates ? WithoutDuplicates(heap, parsed) : parsed.With(ValueTrait.None);
     }
 
     private static bool IsJson(ReadOnlySpan<byte> text, ObjectKeys keys)
     {
+        keys.Reset();
         var scanner = new JsonScanner(text, position: 0, keys);
         return scanner.TrySkipValue(JsonLimits.MaxDepth) && scanner.TryEnd();
+    }
+
+    /// <summary>
+    /// Copies JSON, so that each name of an object has its last value at its first place, as in JavaScript. Documents
+    /// have no name twice, so the containers do not expect it. At most <see cref="JsonLimits.MaxDepth"/> levels.
+    /// </summary>
+    private static ScriptValue WithoutDuplicates(ScriptHeap heap, ScriptValue parsed)
+    {
+        heap.Budget.Spend(1);
+        if (!parsed.IsContainer)
+        {
+            return parsed;
+        }
+
+        bool isArray = parsed.Kind == ValueKind.Array;
+        var copy = isArray ? heap.Containers.NewArray() : heap.Containers.NewObject();
+        for (int i = 0; i < heap.Containers.Count(parsed); i++)
+        {
+            if (isArray)
+            {
+                heap.Containers.Append(copy, WithoutDuplicates(heap, heap.Containers.Element(parsed, i)));
+            }
+            else
+            {
+                var name = heap.Plain(heap.Containers.Name(parsed, i));
+                heap.Containers.Set(copy, name, WithoutDuplicates(heap, heap.Containers.Member(parsed, i)));
+            }
+        }
+
+        return copy;
     }
 
     private static ScriptValue Assign(ScriptContext context, ScriptValue target, ReadOnlySpan<ScriptValue> sources)

@@ -35,7 +35,7 @@ internal sealed class ScriptContext
     public ResultWriter Json { get; }
 
     /// <summary>Finds double keys in the texts of <c>JSON.parse</c>.</summary>
-    public ObjectKeys JsonKeys { get; } = new();
+    public ObjectKeys JsonKeys { get; } = new() { AcceptsDuplicates = true };
 
     /// <summary>The time of the run's command, in milliseconds since 1970; NaN if it has none.</summary>
     public double Now { get; set; } = double.NaN;
