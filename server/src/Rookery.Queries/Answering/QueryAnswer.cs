@@ -1,3 +1,4 @@
+using Rookery.Documents.Databases;
 using Rookery.Queries.Conditions;
 using Rookery.Queries.Execution;
 
@@ -102,10 +103,14 @@ public sealed class QueryAnswer : IDisposable
             return counted;
         }
 
-        if (correctsTotal && _reader.Current.ReadStatistics().LastDocumentEtag > ResultEtag)
+        if (correctsTotal && MayLackResults(_reader.Current))
         {
             await Results.CorrectTotalAsync();
         }
+
+    // Whether an index may have found documents that were changed or deleted since, or that have expired.
+    private bool MayLackResults(in DatabaseReader reader) =>
+        reader.ReadStatistics().LastDocumentEtag > ResultEtag || ExpiredDocuments.HasAny(reader);
 
         return Results.KnownTotal.Value;
     }

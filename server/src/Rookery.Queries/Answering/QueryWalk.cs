@@ -27,7 +27,7 @@ internal sealed class QueryWalk : IDisposable
     private readonly byte[] _prefix = [];
     private readonly IReadOnlyList<ReadOnlyMemory<byte>> _ids = [];
     private readonly IReadOnlyList<double>? _scores;
-    private readonly long? _knownTotal;
+    private long? _total;
     private DocumentCursor? _cursor;
     private bool _isPaused;
     private int _nextId;
@@ -58,7 +58,6 @@ internal sealed class QueryWalk : IDisposable
         _prefix = selection.Condition is { } startsWith
             ? Utf8(startsWith.Values[0], DocumentId.MaxBytes, "The prefix of startsWith")
             : [];
-        _knownTotal = selection.Condition is null ? CountAll(reader.Current) : null;
         _cursor = OpenCursor();
     }
 
@@ -132,7 +131,8 @@ internal sealed class QueryWalk : IDisposable
     public DatabaseReader Reader => _reader.Current;
 
     /// <summary>Number of documents that match, whatever the page; null if only a walk can count them.</summary>
-    public long? KnownTotal => ExcludesArchived ? null : _knownTotal;
+    public long? KnownTotal =>
+        ExcludesArchived || _selection.Condition is not null ? null : _total ??= CountAll(_reader.Current);
 
     /// <summary>
     /// Returns the number of documents that match, whatever the page. Ends the walk if it has to count.
@@ -389,21 +389,8 @@ internal sealed class QueryWalk : IDisposable
     private static ReadOnlySpan<byte> CollectionKey(byte[] collection) =>
         collection.AsSpan().SequenceEqual("@empty"u8) ? default : collection;
 
-    private long CountAll(in DatabaseReader reader)
-    {
-        if (_selection.Collection is null)
-        {
-            return reader.ReadStatistics().Documents;
-        }
-
-        foreach (var collection in reader.ReadCollections())
-        {
-            if (IgnoredCase.OfCollections.Equals(collection.Name, _selection.Collection))
-            {
-                return collection.Documents;
-            }
-        }
-
-        return 0;
-    }
+    private long CountAll(in DatabaseReader reader) =>
+        _selection.Collection is { } collection
+            ? ExpiredDocuments.CountPresentIn(reader, collection, DocumentRead)
+            : ExpiredDocuments.CountPresent(reader, DocumentRead);
 }

@@ -11,7 +11,7 @@ namespace Rookery.Server.Transfer;
 
 /// <summary>
 /// GET /databases/{database}/export: all documents of one snapshot, one on each line. A header has their number, so
-/// that the client can check that it received all of them.
+/// that the client can check that it received all of them. Documents that have expired are absent, and not counted.
 /// </summary>
 internal static class ExportRoute
 {
@@ -32,14 +32,15 @@ internal static class ExportRoute
         using (var reader = new AnswerReader(database, answer))
         {
             var statistics = reader.Current.ReadStatistics();
-            Announce(ExportHeaders.Count, statistics.Documents);
+            var slices = new RequestTimeSlices(context, http);
+            Announce(ExportHeaders.Count, ExpiredDocuments.CountPresent(reader.Current, slices.CountRead));
             Announce(ExportHeaders.LeftOutCounters, statistics.DocumentCounters);
             Announce(ExportHeaders.LeftOutAttachments, statistics.Attachments.Attachments);
             Announce(ExportHeaders.LeftOutRevisions, statistics.Revisions);
             Announce(ExportHeaders.LeftOutCompareExchange, reader.Current.CountCompareExchangeOfUsers());
             Announce(ExportHeaders.LeftOutIdentities, statistics.Identities);
             Announce(ExportHeaders.LeftOutIndexes, ExportHeaders.CountDefinedIndexes(reader.Current));
-            await WriteAsync(answer, reader, new RequestTimeSlices(context, http));
+            await WriteAsync(answer, reader, slices);
         }
 
         // The snapshot is disposed before this, so that a slow client does not hold it while it reads the last part.

@@ -113,6 +113,12 @@ public sealed class ExpiredDocumentTests : IDisposable
                     damagedStarts += isDamaged ? 1 : 0;
                     using var reader = node.Database("db").OpenReader();
                     Assert.False(isDamaged && reader.TryGetDocument("a"u8, out _));
+                    if (isDamaged)
+                    {
+                        Assert.Equal(1, ExpiredDocuments.CountPresent(reader));
+                        Assert.Equal(1, ExpiredDocuments.CountPresentIn(reader, "Cats"));
+                        Assert.True(ExpiredDocuments.HasAny(reader));
+                    }
                 }
                 catch (DamagedException)
                 {
@@ -173,6 +179,38 @@ public sealed class ExpiredDocumentTests : IDisposable
         Assert.Equal(["a", "b", "c", "d"], Ids(reader.SeekByIdPrefix([])));
         Assert.True(reader.TryGetDocument("A"u8, out var document));
         document.Dispose();
+    }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void Documents_that_are_present_are_counted(bool isFlushed)
+    {
+        _node.Put("db", "e", """{"@metadata":{"@expires":"2026-01-01T00:01:00Z"}}""");
+        if (isFlushed)
+        {
+            _node.Flush();
+        }
+
+        AssertPresent(all: 5, cats: 4, others: 1);
+        _time.Advance(TimeSpan.FromMinutes(1));
+        AssertPresent(all: 2, cats: 2, others: 0);
+        _node.Put("db", "a", "{}");
+        _node.Run(CommandEncoder.Delete(_node.Database("db").Number, "b"u8, expected: default, key: default));
+        AssertPresent(all: 3, cats: 2, others: 1);
+        _isSure = false;
+        AssertPresent(all: 4, cats: 2, others: 2);
+
+        void AssertPresent(long all, long cats, long others)
+        {
+            using var reader = _node.Database("db").OpenReader();
+            Assert.Equal(all, Ids(reader.SeekByIdPrefix([])).Count);
+            Assert.Equal(all, ExpiredDocuments.CountPresent(reader));
+            Assert.Equal(reader.ReadStatistics().Documents > all, ExpiredDocuments.HasAny(reader));
+            Assert.Equal(cats, ExpiredDocuments.CountPresentIn(reader, "cats"));
+            Assert.Equal(others, ExpiredDocuments.CountPresentIn(reader, "@empty"));
+            Assert.Equal(0, ExpiredDocuments.CountPresentIn(reader, "Dogs"));
+        }
     }
 
     [Fact]
