@@ -184,6 +184,22 @@ public sealed class Database
     /// <exception cref="DatabaseGoneException">The database was deleted or replaced.</exception>
     public DatabaseReader Share(in DatabaseReader open) => ReaderOf(open.Snapshot.Share(), hidesExpired: true);
 
+    /// <summary>
+    /// Returns when the next of the documents that clients find now expires, in UTC ticks; 0 if none expires. Costs one
+    /// volatile read in a database without documents that expire, and otherwise one look-up.
+    /// </summary>
+    /// <exception cref="DatabaseGoneException">The database was deleted or replaced.</exception>
+    public long ReadNextExpiry()
+    {
+        if (!HasExpiring)
+        {
+            return 0;
+        }
+
+        using var reader = OpenReader();
+        return ExpiredDocuments.ReadNextExpiry(reader);
+    }
+
     private DatabaseReader ReaderOf(in Snapshot snapshot, bool hidesExpired)
     {
         if (_refusesReaders || _storage.InstallCount != _installs)

@@ -112,6 +112,35 @@ public static class ExpiredDocuments
         }
     }
 
+    /// <summary>
+    /// Returns when the next of the documents that are present in the snapshot expires, in UTC ticks; 0 if none
+    /// expires. While the returned time and the database's last etag stay the same, so do the documents that clients
+    /// find. Reads one row at most. If that row is damaged, returns a time that no other snapshot returns.
+    /// </summary>
+    public static long ReadNextExpiry(in DatabaseReader reader)
+    {
+        var database = reader.Database;
+        if (!database.HasExpiring || database.Configurations.KeepsExpired)
+        {
+            return 0;
+        }
+
+        Span<byte> from = stackalloc byte[Key.MaxBytes];
+        Span<byte> to = stackalloc byte[Key.MaxBytes];
+        try
+        {
+            using var rows = reader.Snapshot.Seek(
+                Key.WriteNumber(from, database.Number, Table.Expiry, reader.Hidden.Ticks + 1),
+                Key.WritePrefix(to, database.Number, Table.Expiry + 1)
+            );
+            return rows.MoveNext() ? Key.NumberOf(rows.Key) : 0;
+        }
+        catch (DamagedException)
+        {
+            return reader.Hidden.Ticks;
+        }
+    }
+
     private static long CountStored(in DatabaseReader reader, string collection)
     {
         foreach (var counted in reader.ReadCollections())

@@ -61,9 +61,6 @@ public sealed class QueryAnswer : IDisposable
     /// <summary>The answer includes all writes through this etag.</summary>
     public long ResultEtag => _basis.ResultEtag;
 
-    /// <summary>Etag of the last operation on the database in the state that is read.</summary>
-    public long LastEtag => _reader.Current.ReadStatistics().LastEtag;
-
     /// <summary>
     /// When the index last indexed a document; null if no index answers, or the index indexed nothing since the node
     /// started.
@@ -108,12 +105,12 @@ public sealed class QueryAnswer : IDisposable
             await Results.CorrectTotalAsync();
         }
 
+        return Results.KnownTotal.Value;
+    }
+
     // Whether an index may have found documents that were changed or deleted since, or that have expired.
     private bool MayLackResults(in DatabaseReader reader) =>
         reader.ReadStatistics().LastDocumentEtag > ResultEtag || ExpiredDocuments.HasAny(reader);
-
-        return Results.KnownTotal.Value;
-    }
 
     /// <summary>Releases memory and the snapshot.</summary>
     public void Dispose()

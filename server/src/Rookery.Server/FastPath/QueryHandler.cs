@@ -121,7 +121,7 @@ internal sealed class QueryHandler(ServerContext context, DateHeader date)
 
             // Before compare-exchange values are read, a command of the log must delete the expired ones. Only the full
             // pipeline proposes that command.
-            bool readsValues = PlannedQuery.ReadsCompareExchange(query.Text);
+            bool readsValues = QueryTags.MayReadCompareExchange(query.Text);
             return query.HeldBytes <= LargeRequests.BytesWithoutLease && !readsValues ? query : null;
         }
         catch (Exception failure) when (failure is RefusedException or OutOfMemoryException)
@@ -140,15 +140,16 @@ internal sealed class QueryHandler(ServerContext context, DateHeader date)
     )
     {
         long started = context.Time.GetTimestamp();
-        var textTag = PlannedQuery.TagOf(database, body.FirstSpan);
+        var tags = new QueryTags(database, body.FirstSpan, query.Text);
         long lastEtag = database.LastEtag;
+        var expiries = tags.ReadExpiries(database);
         using var plan = context.Queries.Plan(database, query);
         if (plan.HasReferences || plan.HasTimings)
         {
             return default;
         }
 
-        string? answerTag = PlannedQuery.TagOf(textTag, plan, lastEtag);
+        string? answerTag = tags.TagOf(plan, lastEtag, expiries);
         if (answerTag is not null && Ascii.Equals(request.KnownTag, answerTag))
         {
             return (WriteNotModified(answerTag, output), StatusCodes.Status304NotModified);

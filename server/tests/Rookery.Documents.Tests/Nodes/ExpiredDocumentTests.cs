@@ -214,14 +214,14 @@ public sealed class ExpiredDocumentTests : IDisposable
     }
 
     [Fact]
-    public void Documents_that_expired_are_not_counted_when_documents_are_skipped()
+    public void A_database_tells_when_the_next_document_expires()
     {
+        var first = new DateTime(2026, 1, 1, 0, 1, 0, DateTimeKind.Utc);
+        Assert.Equal(first.Ticks, _node.Database("db").ReadNextExpiry());
         _time.Advance(TimeSpan.FromMinutes(1));
-        using var reader = _node.Database("db").OpenReader();
-        using var cursor = reader.SeekByIdPrefix([]);
-        Assert.Equal(1, cursor.Skip(1));
-        Assert.True(cursor.MoveNext());
-        Assert.Equal("d", Encoding.UTF8.GetString(cursor.Head.Id));
+        Assert.Equal(first.Ticks + 1, _node.Database("db").ReadNextExpiry());
+        _time.Advance(TimeSpan.FromTicks(1));
+        Assert.Equal(0, _node.Database("db").ReadNextExpiry());
     }
 
     private static bool HasDamagedExpiry(Database database)

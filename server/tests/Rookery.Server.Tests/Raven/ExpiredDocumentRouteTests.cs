@@ -73,6 +73,30 @@ public sealed class ExpiredDocumentRouteTests : IAsyncLifetime
         Assert.Equal(2, stream.GetProperty("TotalResults").GetInt32());
     }
 
+    [Theory]
+    [InlineData("from Users")]
+    [InlineData("from Users where name = 'ann'")]
+    [InlineData("from Users where id() = 'users/1' include next")]
+    [InlineData("from Users where endsWith(name, 'nn') select name")]
+    public async Task A_document_that_expires_changes_the_tag_of_a_query(string query)
+    {
+        await QueryAsync(query); // may define an index
+        var before = await QueryAsync(query);
+        Assert.NotNull(before.Tag);
+        (string, string)[] known = [("If-None-Match", before.Tag)];
+        Assert.Equal(304, (await QueryAsync(query, "/queries", known)).Status);
+
+        AdvanceClock();
+        var after = await QueryAsync(query, "/queries", known);
+        Assert.Equal(200, after.Status);
+        Assert.NotEqual(before.Tag, after.Tag);
+        Assert.NotEqual(Documents(before), Documents(after));
+        Assert.Equal(304, (await QueryAsync(query, "/queries", [("If-None-Match", after.Tag ?? "")])).Status);
+
+        static string Documents(Answer answer) =>
+            answer.Json.GetProperty("Results").GetRawText() + answer.Json.GetProperty("Includes").GetRawText();
+    }
+
     // Longer than the life of two documents, and shorter than the interval in which the node deletes them.
     private void AdvanceClock() => _time.Advance(TimeSpan.FromSeconds(20));
 

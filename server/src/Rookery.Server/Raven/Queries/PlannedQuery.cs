@@ -11,11 +11,12 @@ namespace Rookery.Server.Raven.Queries;
 /// The planned query of a request, and the memory that the request holds until it is answered.
 /// </summary>
 /// <param name="plan">Plan of the query.</param>
-/// <param name="textTag">Tag of the query's text, from which the answer's tag is made.</param>
+/// <param name="tags">Makes the tags of the answer.</param>
 /// <param name="etag">The database's last etag, from before the planning.</param>
+/// <param name="tag">Tag of a non-stale answer at that etag; null if its order is random.</param>
 /// <param name="lease">The memory that the body holds; the response extends this lease. Null if the body is
 /// small.</param>
-internal sealed class PlannedQuery(QueryPlan plan, EntityTag textTag, long etag, LargeRequests.Lease? lease)
+internal sealed class PlannedQuery(QueryPlan plan, QueryTags tags, long etag, string? tag, LargeRequests.Lease? lease)
     : IDisposable
 {
     public QueryPlan Plan => plan;
@@ -24,7 +25,7 @@ internal sealed class PlannedQuery(QueryPlan plan, EntityTag textTag, long etag,
     public long Etag => etag;
 
     /// <summary>Tag (HTTP ETag) of a non-stale answer at <see cref="Etag"/>; null if its order is random.</summary>
-    public string? Tag => TagAt(etag);
+    public string? Tag => tag;
 
     public LargeRequests.Lease? Lease => lease;
 
@@ -37,7 +38,7 @@ internal sealed class PlannedQuery(QueryPlan plan, EntityTag textTag, long etag,
         try
         {
             QueryRequest request;
-            EntityTag tag;
+            QueryTags tags;
             long etag = database.LastEtag;
             using (
                 var requestBody = await RequestBody.ReadAsync(
@@ -50,7 +51,7 @@ internal sealed class PlannedQuery(QueryPlan plan, EntityTag textTag, long etag,
             {
                 lease = requestBody.Lease;
                 request = QueryBodyJson.Read(requestBody.Span);
-                tag = TagOf(database, requestBody.Span);
+                tags = new QueryTags(database, requestBody.Span, request.Text);
             }
 
             if (request.HeldBytes > LargeRequests.BytesWithoutLease)
@@ -65,21 +66,14 @@ internal sealed class PlannedQuery(QueryPlan plan, EntityTag textTag, long etag,
                 }
             }
 
-            if (ReadsCompareExchange(request.Text))
+            if (tags.ReadsCompareExchange && !GetCompareExchange.IsLocal(http))
             {
-                if (!GetCompareExchange.IsLocal(http))
-                {
-                    await CompareExchangeExpiry.EndDueValuesAsync(database, context.Node.Consensus);
-                }
-
-                // Values expire by the log's time. An entry of any database advances that time, but does not change
-                // this database's last etag.
-                using var reader = database.OpenReader();
-                tag.Add(reader.ReadNextCompareExchangeExpiry());
+                await CompareExchangeExpiry.EndDueValuesAsync(database, context.Node.Consensus);
             }
 
+            var expiries = tags.ReadExpiries(database);
             var plan = PlanOf(request, database, context);
-            return new PlannedQuery(plan, tag, etag, lease);
+            return new PlannedQuery(plan, tags, etag, tags.TagOf(plan, etag, expiries), lease);
         }
         catch
         {
@@ -97,38 +91,11 @@ internal sealed class PlannedQuery(QueryPlan plan, EntityTag textTag, long etag,
     }
 
     /// <summary>
-    /// Returns the tag of a non-stale answer that is computed from one state of the database; null if the order of the
-    /// answer is random.
+    /// Returns the tag of a non-stale answer that is computed from a snapshot; null if the order of the answer is
+    /// random.
     /// </summary>
-    /// <param name="lastEtag">The database's last etag in that state.</param>
-    public string? TagAt(long lastEtag) => TagOf(textTag, plan, lastEtag);
-
-    /// <summary>Returns the tag of a query's text, from which <see cref="TagOf(EntityTag, QueryPlan, long)"/> makes
-    /// the tags of its answers.</summary>
-    public static EntityTag TagOf(Database database, ReadOnlySpan<byte> query)
-    {
-        var tag = new EntityTag(database);
-        tag.Add(query);
-        return tag;
-    }
-
-    /// <summary>
-    /// Returns the tag of the answer to a planned query; null if its order is random. Equal tags mean equal answers: a
-    /// stale answer, which may differ at the same etag, is sent without a tag.
-    /// </summary>
-    /// <param name="textTag">Tag of the query's text.</param>
-    /// <param name="plan">The plan.</param>
-    /// <param name="lastEtag">The database's last etag, read before the answer's snapshot was opened, or in it.</param>
-    public static string? TagOf(EntityTag textTag, QueryPlan plan, long lastEtag)
-    {
-        textTag.Add(plan.DefinitionNumber);
-        textTag.Add(lastEtag);
-        return HasRandomOrder(plan.Query) ? null : textTag.ToString();
-    }
-
-    /// <summary>Returns whether the text of a query may read compare-exchange values.</summary>
-    public static bool ReadsCompareExchange(string text) =>
-        text.Contains("cmpxchg", StringComparison.OrdinalIgnoreCase);
+    public string? TagIn(in DatabaseReader snapshot) =>
+        tags.TagOf(plan, snapshot.ReadStatistics().LastEtag, tags.ReadExpiries(snapshot));
 
     private static QueryPlan PlanOf(QueryRequest request, Database database, ServerContext context)
     {
@@ -141,7 +108,4 @@ internal sealed class PlannedQuery(QueryPlan plan, EntityTag textTag, long etag,
             throw QueryRefusal.Of(error, request.Text);
         }
     }
-
-    private static bool HasRandomOrder(Query query) =>
-        query.OrderBy.Count > 0 && query.OrderBy.Any(static order => order is { Kind: OrderKind.Random, Seed: null });
 }

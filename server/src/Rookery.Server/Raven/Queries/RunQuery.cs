@@ -119,7 +119,7 @@ internal sealed class RunQuery(ServerContext context)
             {
                 // The last etag has risen, for instance because this query defined its index. If the same query came
                 // again now, its tag would be made from the higher etag and would never equal the tag that is set.
-                http.Response.Headers.ETag = planned.TagAt(answer.LastEtag);
+                http.Response.Headers.ETag = planned.TagIn(answer.Results.Reader);
             }
 
             timings.EndPart("Query");
