@@ -214,19 +214,6 @@ public sealed class DocumentCursor : IDisposable
         return false;
     }
 
-    /// <summary>Skips <paramref name="count"/> documents.</summary>
-    /// <returns>The number of skipped documents; fewer than requested at the end.</returns>
-    public long Skip(long count)
-    {
-        long skipped = 0;
-        while (skipped < count && MoveNext())
-        {
-            skipped++;
-        }
-
-        return skipped;
-    }
-
     /// <summary>
     /// Writes the current document in its form for clients. The body of a large document is checked and written chunk
     /// by chunk.

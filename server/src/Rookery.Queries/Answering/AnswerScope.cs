@@ -141,7 +141,7 @@ internal sealed class AnswerScope(
         long? total,
         IDisposable disposedWithResults,
         long? filteredCount = null
-    ) => new(walk, writer, sink, total, disposedWithResults, slices: slices) { FilteredCount = filteredCount };
+    ) => new(walk, writer, sink, slices, total, disposedWithResults) { FilteredCount = filteredCount };
 
     /// <summary>
     /// Opens the page that an index found. Results that no longer match are replaced by the next ones, so that the page
@@ -164,12 +164,12 @@ internal sealed class AnswerScope(
             walk,
             writer,
             sink,
+            slices,
             found.TotalResults,
             disposedWithResults,
             () =>
                 walk.Etag == ids.IndexedEtagOfCurrent
                 || isStillResult(writer.ReadCurrent(walk), ids.IndexedEtagOfCurrent),
-            slices,
             compiled.Limit ?? long.MaxValue,
             FindMore,
             Rewind

@@ -42,12 +42,19 @@ internal static class DocumentQueries
         var slices = engine.CreateTimeSlices(plan, sink);
         if (plan.Compiled is not { } compiled)
         {
-            // CountRead notices that the client disconnected or the node stops.
             var direct = new WalkedResults(
-                new QueryWalk(reader, plan.DirectRead!) { DocumentRead = slices.CountRead },
+                new QueryWalk(reader, plan.DirectRead!)
+                {
+                    DocumentRead = slices.CountRead,
+                    Interrupts = () => slices.IsSliceOver,
+                },
                 new ResultWriter(database, compiled: null, metadataOnly, plan.HasReferences),
-                sink
-            );
+                sink,
+                slices
+            )
+            {
+                LimitsEachResult = true,
+            };
             return (direct, basis, null);
         }
 
@@ -121,6 +128,7 @@ internal static class DocumentQueries
                 {
                     DocumentRead = scope.Slices.CountRead,
                     ExcludesArchived = scope.Compiled.ExcludesArchived,
+                    Interrupts = () => scope.Slices.IsSliceOver,
                 };
             }
             else
@@ -248,6 +256,7 @@ internal static class DocumentQueries
         var walk = new QueryWalk(scope.Reader, DocumentSelection.Of(query.Target))
         {
             ExcludesArchived = query.ExcludesArchived,
+            Interrupts = () => scope.Slices.IsSliceOver,
         };
         try
         {

@@ -21,9 +21,6 @@ internal sealed class QueryTimeSlices(
     CancellationToken stopping = default
 ) : TimeSlices(() => sink.Disconnected, stopping), IWorkLimits
 {
-    /// <summary>Total working time of a query whose client waits for the answer.</summary>
-    public static readonly TimeSpan MaxWork = TimeSpan.FromMinutes(2);
-
     private long? _clockStart; // null while the clock is stopped
     private bool _isSearching;
     private bool _holdsLongSearchPlace;
@@ -50,7 +47,9 @@ internal sealed class QueryTimeSlices(
         _clockStart = null;
     }
 
-    /// <summary>Resets the total working time, because the query starts again.</summary>
+    /// <summary>
+    /// Resets the total working time, because the query starts again or its limit holds for each result.
+    /// </summary>
     public void ResetTotal() => _totalWork = TimeSpan.Zero;
 
     /// <summary>Starts an index search, which runs without yielding.</summary>

@@ -107,14 +107,14 @@ internal sealed class QueryWalk : IDisposable
     public Action? DocumentRead { get; init; }
 
     /// <summary>
-    /// For a walk over ids, called after each id without a document. If it returns true, the move ends after this id
-    /// (<see cref="WasInterrupted"/>). An index may find any number of deleted documents, and other requests must run
-    /// meanwhile. Null if unused.
+    /// Called after each document that the walk skips, and after each id without a document. If it returns true, the
+    /// move ends there (<see cref="WasInterrupted"/>). A walk may skip any number of documents, and other requests must
+    /// run meanwhile. Null if unused.
     /// </summary>
     public Func<bool>? Interrupts { get; init; }
 
     /// <summary>
-    /// Whether the last move ended because of <see cref="Interrupts"/>. The next move continues after that id.
+    /// Whether the last move ended because of <see cref="Interrupts"/>. The next move continues after that document.
     /// </summary>
     public bool WasInterrupted { get; private set; }
 
@@ -135,9 +135,12 @@ internal sealed class QueryWalk : IDisposable
         ExcludesArchived || _selection.Condition is not null ? null : _total ??= CountAll(_reader.Current);
 
     /// <summary>
-    /// Returns the number of documents that match, whatever the page. Ends the walk if it has to count.
+    /// Returns the number of documents that match, whatever the page. Ends the walk if it has to count, and yields
+    /// between time slices meanwhile. The caller has started the clock of <paramref name="slices"/>.
     /// </summary>
-    public long CountTotal()
+    /// <exception cref="QueryException">The query's working time is used up.</exception>
+    /// <exception cref="OperationCanceledException">The client disconnected, or the node stops.</exception>
+    public async ValueTask<long> CountTotalAsync(QueryTimeSlices slices)
     {
         if (KnownTotal is { } known)
         {
@@ -145,9 +148,14 @@ internal sealed class QueryWalk : IDisposable
         }
 
         _remaining = 0;
-        while (TryMatchNext())
+        while (TryMatchNext() || WasInterrupted)
         {
             // TryMatchNext counts each match.
+            if (slices.IsSliceOver)
+            {
+                Pause();
+                await slices.YieldAsync();
+            }
         }
 
         return _matched;
@@ -155,21 +163,20 @@ internal sealed class QueryWalk : IDisposable
 
     public bool MoveNext()
     {
-        if (_selection.Condition is null && _toSkip > 0)
-        {
-            Skip();
-        }
-
+        WasInterrupted = false;
         while (_remaining > 0 && TryMatchNext())
         {
-            if (_toSkip > 0)
+            if (_toSkip == 0)
             {
-                _toSkip--;
-                continue;
+                _remaining--;
+                return true;
             }
 
-            _remaining--;
-            return true;
+            _toSkip--;
+            if (MustInterrupt())
+            {
+                return false;
+            }
         }
 
         return false;
@@ -286,16 +293,7 @@ internal sealed class QueryWalk : IDisposable
             : _reader.Current.SeekByCollection(CollectionKey(_collection));
     }
 
-    private void Skip()
-    {
-        while (_toSkip > 0 && Cursor().Skip(1) > 0)
-        {
-            _toSkip--;
-            DocumentRead?.Invoke();
-        }
-
-        _toSkip = 0;
-    }
+    private bool MustInterrupt() => WasInterrupted = Interrupts?.Invoke() == true;
 
     private DocumentCursor Cursor()
     {
@@ -310,28 +308,32 @@ internal sealed class QueryWalk : IDisposable
 
     private bool TryMatchNext()
     {
+        WasInterrupted = false;
         while (_cursor is null ? TryNextById() : Cursor().MoveNext())
         {
             DocumentRead?.Invoke();
-            if (ExcludesArchived && ScheduledTimes.IsArchived(Head.Metadata))
-            {
-                continue;
-            }
-
-            if (_selection.Condition is null || _collection is null || IsInCollection())
+            if (IsMatch())
             {
                 _matched++;
                 return true;
+            }
+
+            if (MustInterrupt())
+            {
+                return false;
             }
         }
 
         return false;
     }
 
+    private bool IsMatch() =>
+        !(ExcludesArchived && ScheduledTimes.IsArchived(Head.Metadata))
+        && (_selection.Condition is null || _collection is null || IsInCollection());
+
     private bool TryNextById()
     {
         ReleaseById();
-        WasInterrupted = false;
         while (_nextId < _ids.Count)
         {
             var id = _ids[_nextId++].Span;
@@ -341,9 +343,8 @@ internal sealed class QueryWalk : IDisposable
             }
 
             DocumentRead?.Invoke();
-            if (Interrupts?.Invoke() == true)
+            if (MustInterrupt())
             {
-                WasInterrupted = true;
                 return false;
             }
         }

@@ -12,6 +12,9 @@ public abstract class TimeSlices(Func<CancellationToken> disconnected, Cancellat
     /// <summary>Length of a time slice, after which other requests run.</summary>
     public static readonly TimeSpan SliceLength = TimeSpan.FromMilliseconds(10);
 
+    /// <summary>Working time of a request whose client waits for results.</summary>
+    public static readonly TimeSpan MaxWork = TimeSpan.FromMinutes(2);
+
     // Reading or skipping this many documents usually takes less than a slice.
     private const int ReadBetweenChecks = 1024;
 

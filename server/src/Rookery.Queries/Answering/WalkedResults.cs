@@ -7,11 +7,11 @@ namespace Rookery.Queries.Answering;
 /// <param name="walk">The documents.</param>
 /// <param name="writer">Writes the results; disposed with them.</param>
 /// <param name="sink">Reserves memory for large documents.</param>
+/// <param name="slices">Limits the query's working time.</param>
 /// <param name="total">Number of results, if an index counted them; null if the walk counts them.</param>
 /// <param name="disposedWithResults">The index's answer or the scan that found the walk's documents. Null
 /// if the walk finds them.</param>
 /// <param name="isResult">Whether the current document still matches; null if all do.</param>
-/// <param name="slices">Limits the query's working time; null if writing the results is not counted.</param>
 /// <param name="limit">Maximum number of results.</param>
 /// <param name="findMore">Appends further documents to the walk, to replace documents that no longer match. Returns
 /// whether there were any. Null if the walk has all results.</param>
@@ -21,10 +21,10 @@ internal sealed class WalkedResults(
     QueryWalk walk,
     ResultWriter writer,
     IAnswerSink sink,
+    QueryTimeSlices slices,
     long? total = null,
     IDisposable? disposedWithResults = null,
     Func<bool>? isResult = null,
-    QueryTimeSlices? slices = null,
     long limit = long.MaxValue,
     Func<bool>? findMore = null,
     Action? rewindFound = null
@@ -39,52 +39,45 @@ internal sealed class WalkedResults(
 
     public long? FilteredCount { get; init; }
 
+    /// <summary>
+    /// Whether the working time is limited from one result to the next, instead of in total. A client may read whole
+    /// collections for longer than the limit.
+    /// </summary>
+    public bool LimitsEachResult { get; init; }
+
     public ReadOnlySpan<byte> Id => walk.Head.Id;
 
     public long DocumentBytes => walk.Length;
 
     public async ValueTask<bool> MoveNextAsync()
     {
-        if (slices is null)
+        slices.StartClock();
+        bool hasMoved = await MoveWithinLimitsAsync();
+        slices.StopClock();
+        if (hasMoved && LimitsEachResult)
         {
-            return await MoveUnlimitedAsync();
+            slices.ResetTotal();
         }
 
-        slices.StartClock();
-        bool hasMoved = await MoveWithinLimitsAsync(slices);
-        slices.StopClock();
         return hasMoved;
     }
 
-    private async ValueTask<bool> MoveUnlimitedAsync()
-    {
-        while (walk.MoveNext())
-        {
-            if (await sink.TryReserveAsync(writer.BytesFor(walk.Length), walk.StepBack))
-            {
-                return true;
-            }
-        }
-
-        return false;
-    }
-
     // Any number of results may no longer match, so the time to skip them counts against the limits.
-    private async ValueTask<bool> MoveWithinLimitsAsync(QueryTimeSlices working)
+    private async ValueTask<bool> MoveWithinLimitsAsync()
     {
         while (_returned < limit)
         {
-            if (working.IsSliceOver)
+            if (slices.IsSliceOver)
             {
                 walk.Pause();
-                await working.YieldAsync();
+                await slices.YieldAsync();
             }
 
-            if (!await walk.MoveNextAsync(working))
+            if (!await walk.MoveNextAsync(slices))
             {
-                working.StopClock();
+                slices.StopClock();
                 bool areMore = findMore?.Invoke() == true; // counts its own time
-                working.StartClock();
+                slices.StartClock();
                 if (!areMore)
                 {
                     return false;
@@ -97,9 +90,9 @@ internal sealed class WalkedResults(
             if (!sink.TryReserve(bytes))
             {
                 walk.StepBack();
-                working.StopClock();
+                slices.StopClock();
                 await sink.WaitForMemoryAsync(bytes);
-                working.StartClock();
+                slices.StartClock();
             }
             else if (isResult?.Invoke() != false)
             {
@@ -141,13 +134,29 @@ internal sealed class WalkedResults(
 
     public void Pause() => walk.Pause();
 
-    public ValueTask<long> CountAsync() => ValueTask.FromResult(_total ?? walk.CountTotal());
+    public async ValueTask<long> CountAsync()
+    {
+        if (_total is { } known)
+        {
+            return known;
+        }
+
+        slices.StartClock();
+        long counted = await walk.CountTotalAsync(slices);
+        slices.StopClock();
+        return counted;
+    }
 
     public ValueTask RewindAsync()
     {
         walk.Rewind();
         rewindFound?.Invoke();
         _returned = 0;
+        if (LimitsEachResult)
+        {
+            slices.ResetTotal();
+        }
+
         return ValueTask.CompletedTask;
     }
 

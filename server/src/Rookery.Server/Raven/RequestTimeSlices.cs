@@ -14,12 +14,18 @@ internal sealed class RequestTimeSlices(ServerContext context, HttpContext http)
 {
     private long _sliceStart = context.Time.GetTimestamp();
 
+    /// <summary>
+    /// Whether the time slice is over. If so, release what the work holds and call <see cref="YieldAsync"/>.
+    /// </summary>
+    public bool IsSliceOver => context.Time.GetElapsedTime(_sliceStart) > SliceLength;
+
     /// <summary>Yields if the time slice is over. Call it before each piece of work.</summary>
     /// <exception cref="OperationCanceledException">The client closed the connection, or the node stops.</exception>
-    public ValueTask YieldWhenDueAsync() =>
-        context.Time.GetElapsedTime(_sliceStart) <= SliceLength ? ValueTask.CompletedTask : YieldAsync();
+    public ValueTask YieldWhenDueAsync() => IsSliceOver ? YieldAsync() : ValueTask.CompletedTask;
 
-    private async ValueTask YieldAsync()
+    /// <summary>Ends the time slice, lets other requests run, and begins the next slice.</summary>
+    /// <exception cref="OperationCanceledException">The client closed the connection, or the node stops.</exception>
+    public async ValueTask YieldAsync()
     {
         CheckCancelled();
         await Task.Yield();

@@ -81,7 +81,7 @@ public sealed class QueryWalkTests(RunningServer server) : IClassFixture<Running
             Assert.InRange(reports, 1, documentsRead);
         }
 
-        walk.CountTotal();
+        await walk.CountTotalAsync(new QueryTimeSlices(new SimulatedTimeProvider(), TimeSpan.MaxValue, answer));
         Assert.Equal(documentsRead, reports);
     }
 
@@ -173,6 +173,7 @@ public sealed class QueryWalkTests(RunningServer server) : IClassFixture<Running
             new QueryWalk(reader, ids, scores: null),
             new ResultWriter(database, compiled: null, metadataOnly: false, hasIncludes: false),
             answer,
+            slices,
             ids.Length,
             isResult: () =>
             {
@@ -180,7 +181,6 @@ public sealed class QueryWalkTests(RunningServer server) : IClassFixture<Running
                 time.Advance(TimeSpan.FromSeconds(1));
                 return false;
             },
-            slices: slices,
             limit: 10
         );
         var refused = await Assert.ThrowsAsync<QueryException>(async () => await results.MoveNextAsync());
@@ -190,10 +190,110 @@ public sealed class QueryWalkTests(RunningServer server) : IClassFixture<Running
         Assert.Equal(121, evaluated);
     }
 
+    /// <summary>Each document that is read takes a second, and a time slice is shorter.</summary>
+    [Theory]
+    [InlineData("from As where startsWith(id(), 'a')", 0, 0)]
+    [InlineData("from As where startsWith(id(), '')", 0, 2)]
+    [InlineData("from As where id() in ('a2', 'z', 'gone', 'a1')", 0, 2)]
+    [InlineData("from As", 1, 1)]
+    [InlineData("from @all_docs", 3, 3)]
+    public async Task A_direct_read_yields_while_it_skips_and_finds_the_same(
+        string query,
+        int offset,
+        int interruptions
+    )
+    {
+        string db = await server.CreateDatabaseAsync();
+        foreach (string id in (string[])["a1", "b1", "a2", "z"])
+        {
+            await PutAsync(db, id);
+        }
+
+        Assert.True(server.Node.Databases.TryGet(db["/databases/".Length..], out var database));
+        var expected = await ReadAsync(isSlow: false);
+        Assert.Equal(expected, await ReadAsync(isSlow: true));
+
+        async Task<List<string>> ReadAsync(bool isSlow)
+        {
+            int slicesEnded = 0;
+            var time = new SimulatedTimeProvider();
+            using var answer = new DocumentResponse(new DefaultHttpContext(), server.Context.LargeRequests);
+            using var reader = new AnswerReader(database, answer);
+            var slices = new QueryTimeSlices(time, TimeSpan.FromHours(1), answer);
+            var plan = QueryPlan.Read(
+                new QueryRequest(query, "{}"u8.ToArray(), offset, long.MaxValue, Wait: null),
+                database,
+                new IndexedQueries(server.Context.Indexes)
+            );
+            using var results = new WalkedResults(
+                new QueryWalk(reader, plan.DirectRead!)
+                {
+                    DocumentRead = () => time.Advance(TimeSpan.FromSeconds(isSlow ? 1 : 0)),
+                    Interrupts = () =>
+                    {
+                        slicesEnded += slices.IsSliceOver ? 1 : 0;
+                        return slices.IsSliceOver;
+                    },
+                },
+                new ResultWriter(database, compiled: null, metadataOnly: false, hasIncludes: false),
+                answer,
+                slices
+            );
+            var found = new List<string>();
+            while (await results.MoveNextAsync())
+            {
+                found.Add(Encoding.UTF8.GetString(results.Id));
+            }
+
+            found.Add($"{await results.CountAsync()} in total");
+            Assert.InRange(slicesEnded, isSlow ? interruptions : 0, isSlow ? 10 : 0);
+            return found;
+        }
+    }
+
+    /// <summary>Each reading of the clock takes a second.</summary>
+    [Fact]
+    public async Task A_direct_read_works_for_two_minutes_to_find_a_result_and_as_long_as_it_finds_some()
+    {
+        var time = new SteppingTime();
+        var slow = new RunningServer { Time = time };
+        await slow.InitializeAsync();
+        try
+        {
+            string db = await slow.CreateDatabaseAsync();
+            var puts = Enumerable
+                .Range(0, 300)
+                .Select(static i =>
+                    $$"""{"Id":"a{{i}}","Type":"PUT","Document":{"@metadata":{"@collection":"As"} } }"""
+                );
+            string batch = $$"""{"Commands":[{{string.Join(',', puts)}}]}""";
+            Assert.Equal(201, (await slow.SendAsync("POST", db + "/bulk_docs", batch)).Status);
+            time.Step = TimeSpan.FromSeconds(1);
+            var all = await slow.SendAsync(
+                "POST",
+                db + "/queries",
+                """{"Query":"from As where startsWith(id(), '')"}"""
+            );
+            Assert.True(all.Status == 200, all.Body);
+            Assert.Equal(300, all.Json.GetProperty("Results").GetArrayLength());
+            var none = await slow.SendAsync(
+                "POST",
+                db + "/queries",
+                """{"Query":"from Bs where startsWith(id(), '')"}"""
+            );
+            none.IsRefusal(400, "2 minutes of work");
+        }
+        finally
+        {
+            time.Step = TimeSpan.Zero;
+            await slow.DisposeAsync();
+        }
+    }
+
     private Task<Answer> PutAsync(string db, string id) =>
         server.SendAsync(
             "PUT",
             $"{db}/docs?id={id}",
-            $$"""{"@metadata":{"@collection":"{{(id is "z" ? "Zs" : "As")}}"} }"""
+            $$"""{"@metadata":{"@collection":"{{(id is "z" or "b1" ? "Zs" : "As")}}"} }"""
         );
 }

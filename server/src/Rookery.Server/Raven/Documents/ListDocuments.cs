@@ -31,7 +31,7 @@ internal static class ListDocuments
     )
     {
         bool isFirst = true;
-        while (walk.MoveNext())
+        while (await walk.MoveNextAsync())
         {
             await slices.YieldWhenDueAsync();
             if (!metadataOnly && !await answer.TryReserveAsync(walk.Length, walk.StepBack))

@@ -2,6 +2,7 @@ using System.Text;
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
+using Rookery.Platform;
 using Rookery.Queries.Answering;
 
 namespace Rookery.Server.Raven.Documents;
@@ -12,6 +13,9 @@ namespace Rookery.Server.Raven.Documents;
 /// </summary>
 internal sealed class PrefixWalk : IDisposable
 {
+    // A time slice that is over took at least its length.
+    private static readonly long MaxSlicesPerResult = TimeSlices.MaxWork.Ticks / TimeSlices.SliceLength.Ticks;
+
     private readonly AnswerReader _reader;
     private readonly DocumentCursor _cursor;
     private readonly RequestTimeSlices _slices;
@@ -60,29 +64,40 @@ internal sealed class PrefixWalk : IDisposable
         RequestTimeSlices slices
     ) => new(http, database, answer, slices);
 
-    public bool MoveNext()
+    /// <summary>Moves to the next document. Yields between the time slices in which it skips others.</summary>
+    /// <returns>False at the end.</returns>
+    /// <exception cref="RefusedException">Skipping takes longer than <see cref="TimeSlices.MaxWork"/>: 400.</exception>
+    /// <exception cref="OperationCanceledException">The client closed the connection, or the node stops.</exception>
+    public async ValueTask<bool> MoveNextAsync()
     {
-        if (_matches.IsEmpty && _exclude.IsEmpty && _toSkip > 0)
-        {
-            Skip();
-        }
-
+        long slices = 0;
         while (_remaining > 0 && _cursor.MoveNext())
         {
             _slices.CountRead();
-            if (!IsWanted())
+            if (IsWanted())
             {
-                continue;
-            }
+                if (_toSkip == 0)
+                {
+                    _remaining--;
+                    return true;
+                }
 
-            if (_toSkip > 0)
-            {
                 _toSkip--;
-                continue;
             }
 
-            _remaining--;
-            return true;
+            if (_slices.IsSliceOver)
+            {
+                Pause();
+                await _slices.YieldAsync();
+                if (++slices > MaxSlicesPerResult)
+                {
+                    throw RefusedException.BadRequest(
+                        $"The request skipped documents for {Amount.Number((long)TimeSlices.MaxWork.TotalMinutes)} min "
+                            + "and found no further one. Give a longer 'startsWith', or continue by 'startAfter' "
+                            + "instead of 'start'."
+                    );
+                }
+            }
         }
 
         return false;
@@ -93,7 +108,7 @@ internal sealed class PrefixWalk : IDisposable
         DocumentJson.Write(answer, _cursor, database, metadataOnly);
 
     /// <summary>
-    /// Releases the current document. The next <see cref="MoveNext"/> moves to the same document again.
+    /// Releases the current document. The next <see cref="MoveNextAsync"/> moves to the same document again.
     /// </summary>
     public void StepBack()
     {
@@ -113,17 +128,6 @@ internal sealed class PrefixWalk : IDisposable
     {
         _cursor.Dispose();
         _reader.Dispose();
-    }
-
-    private void Skip()
-    {
-        while (_toSkip > 0 && _cursor.Skip(1) > 0)
-        {
-            _toSkip--;
-            _slices.CountRead();
-        }
-
-        _toSkip = 0;
     }
 
     private bool IsWanted()

@@ -34,7 +34,7 @@ internal sealed class StreamDocuments(ServerContext context)
     )
     {
         bool isFirst = true;
-        while (walk.MoveNext())
+        while (await walk.MoveNextAsync())
         {
             await slices.YieldWhenDueAsync();
             if (!await answer.TryReserveAsync(walk.Length, walk.StepBack))
