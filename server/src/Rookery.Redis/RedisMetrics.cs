@@ -14,6 +14,7 @@ internal sealed class RedisMetrics
     private long _errors;
     private long _publications;
     private long _lostPublications;
+    private long _lostNotifications;
     private long _slowSubscribers;
     private long _slowReaders;
     private long _unknownOutcomes;
@@ -76,6 +77,9 @@ internal sealed class RedisMetrics
     /// <summary>Counts messages that another member did not receive.</summary>
     public void CountLostPublications(int count) => Interlocked.Add(ref _lostPublications, count);
 
+    /// <summary>Counts a subscriber that was disconnected because it may have missed notifications.</summary>
+    public void CountLostNotifications() => Interlocked.Increment(ref _lostNotifications);
+
     /// <summary>Counts a subscriber that was disconnected because it reads too slowly.</summary>
     public void CountSlowSubscriber() => Interlocked.Increment(ref _slowSubscribers);
 
@@ -121,6 +125,11 @@ internal sealed class RedisMetrics
                 "Published messages that were not passed on to another member, which was not reached or too slow."
             )
             .Sample(Volatile.Read(ref _lostPublications));
+        text.Counter(
+                "rookery_redis_lost_notifications_total",
+                "Subscribers that were disconnected because keyspace notifications may have been lost."
+            )
+            .Sample(Volatile.Read(ref _lostNotifications));
         text.Counter(
                 "rookery_redis_slow_subscribers_total",
                 "Subscribers that were disconnected because they did not read their messages."

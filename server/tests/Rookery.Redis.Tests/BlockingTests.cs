@@ -108,13 +108,14 @@ public sealed class BlockingTests : IAsyncLifetime
     [Fact]
     public async Task Notifications_reach_a_pattern_that_begins_with_an_escape()
     {
+        using var writer = await _server.ConnectAsync();
+        Assert.Equal("+OK", await writer.CallAsync("SET", "a", "1")); // creates the database
         using var subscriber = await _server.ConnectAsync();
         Assert.StartsWith(
             "*3 psubscribe",
             await subscriber.CallAsync("PSUBSCRIBE", @"\__keyspace@0__:k"),
             StringComparison.Ordinal
         );
-        using var writer = await _server.ConnectAsync();
         string? heard = null;
         var hearing = subscriber.ReadAsync();
         for (int i = 0; i < 500 && heard is null; i++)

@@ -10,8 +10,9 @@ namespace Rookery.Redis.Changes;
 
 /// <summary>
 /// Follows the changes of the database that this node applies: wakes connections that wait for a key or for the stream,
-/// and publishes keyspace notifications to subscribers of this node. Runs while a client needs it, and until the node
-/// stops. Thread-safe.
+/// and publishes keyspace notifications to subscribers of this node. If notifications may be lost, it disconnects their
+/// subscribers, as Redis does with slow ones: they notice it, and read what they need again. Runs while a client needs
+/// it, and until the node stops. Thread-safe.
 /// </summary>
 internal sealed class ChangeWatch(RedisNode node)
 {
@@ -123,16 +124,24 @@ internal sealed class ChangeWatch(RedisNode node)
                 if (_subscription is { } subscription)
                 {
                     await FollowAsync(subscription, stopping);
-                    subscription.Dispose();
+                    EndSubscription();
                 }
 
                 // The database was deleted or does not exist yet.
                 await Task.Delay(RetryInterval, node.Context.Time, stopping);
                 _subscription = node.Context.Readiness.Node is null ? null : node.TryFindDatabase()?.Subscribe();
-                WakeAll();
+                if (_subscription is null)
+                {
+                    WakeAll();
+                }
+                else
+                {
+                    ReportLoss();
+                }
             }
             catch (OperationCanceledException)
             {
+                EndSubscription();
                 return;
             }
             catch (Exception failure)
@@ -142,29 +151,46 @@ internal sealed class ChangeWatch(RedisNode node)
                     failure,
                     "Following the changes for Redis clients failed"
                 );
-                _subscription = null;
+                EndSubscription();
             }
         }
+    }
+
+    private void EndSubscription()
+    {
+        _subscription?.Dispose();
+        _subscription = null;
     }
 
     private async Task FollowAsync(ChangeSubscription<DocumentChange> subscription, CancellationToken stopping)
     {
         while (await subscription.WaitAsync(stopping))
         {
-            if (subscription.TakeLagged())
-            {
-                // Changes were dropped, so any waiter may have missed its own.
-                WakeAll();
-            }
-
             while (subscription.TryRead(out var change))
             {
+                // A change follows each one that was dropped.
+                if (subscription.TakeLagged())
+                {
+                    ReportLoss();
+                }
+
                 if (change.Kind is DocumentChangeKind.Put or DocumentChangeKind.Delete)
                 {
                     Wake(change.Id);
                     Notify(change);
                 }
             }
+        }
+    }
+
+    // Any waiter may have missed its change, and any subscriber a notification.
+    private void ReportLoss()
+    {
+        WakeAll();
+        foreach (var subscriber in node.Channels.ListNotified())
+        {
+            node.Metrics.CountLostNotifications();
+            subscriber.Disconnect("Keyspace notifications may have been lost.");
         }
     }
 
@@ -205,7 +231,6 @@ internal sealed class ChangeWatch(RedisNode node)
         }
     }
 
-    // A change does not say which command made it, so there are two events: set, and del.
     private void Notify(in DocumentChange change)
     {
         if (!node.Channels.MayHaveSubscribers("__key"u8))
@@ -226,10 +251,10 @@ internal sealed class ChangeWatch(RedisNode node)
         key = key[..keyLength];
         bool isPut = change.Kind == DocumentChangeKind.Put;
         var named = new PooledBytes();
-        named.Append("__keyspace@0__:"u8);
+        named.Append(KeyspaceNotification.KeyPrefix);
         named.Append(key);
         node.Channels.Publish(named.Written, isPut ? "set"u8 : "del"u8);
         named.Release();
-        node.Channels.Publish(isPut ? "__keyevent@0__:set"u8 : "__keyevent@0__:del"u8, key);
+        node.Channels.Publish(isPut ? KeyspaceNotification.SetChannel : KeyspaceNotification.DeleteChannel, key);
     }
 }

@@ -202,7 +202,7 @@ internal static class ClientCommands
                 }
                 else
                 {
-                    client.Kill();
+                    client.Kill("Another client killed the connection.");
                 }
             }
         }

@@ -168,7 +168,7 @@ internal sealed class RedisConnection : IDisposable
     public void TrustClient() => _parser.IsTrusted = true;
 
     /// <summary>Ends the connection at once; any thread may call it.</summary>
-    public void Kill() => _connection.Abort(new ConnectionAbortedException("Another client killed the connection."));
+    public void Kill(string reason) => _connection.Abort(new ConnectionAbortedException(reason));
 
     /// <inheritdoc/>
     public void Dispose()

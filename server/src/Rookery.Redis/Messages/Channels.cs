@@ -1,5 +1,6 @@
 using Rookery.Documents.Redis.Running;
 using Rookery.Platform;
+using Rookery.Redis.Changes;
 using Rookery.Redis.Protocol;
 
 namespace Rookery.Redis.Messages;
@@ -116,6 +117,32 @@ internal sealed class Channels
                     return true;
                 }
             }
+    /// <summary>Returns the subscribers that may receive keyspace notifications, each once.</summary>
+    public IReadOnlyCollection<Subscriptions> ListNotified()
+    {
+        var notified = new HashSet<Subscriptions>();
+        lock (_gate)
+        {
+            foreach (var (name, subscribers) in _channels)
+            {
+                if (KeyspaceNotification.MayReach(name, isPattern: false))
+                {
+                    notified.UnionWith(subscribers);
+                }
+            }
+
+            foreach (var (pattern, subscribers) in _patterns)
+            {
+                if (KeyspaceNotification.MayReach(pattern, isPattern: true))
+                {
+                    notified.UnionWith(subscribers);
+                }
+            }
+        }
+
+        return notified;
+    }
+
 
             return false;
         }

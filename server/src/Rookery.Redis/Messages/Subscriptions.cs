@@ -138,6 +138,9 @@ internal sealed class Subscriptions(RedisConnection connection) : IDisposable
             connection.Held.Remove(CostOf(name));
         }
     }
+    /// <summary>Ends the connection at once; any thread may call it.</summary>
+    public void Disconnect(string reason) => connection.Kill(reason);
+
 
     private void Confirm(ReadOnlySpan<byte> kind, byte[]? name)
     {
