@@ -106,6 +106,34 @@ public sealed class NotificationTests : IAsyncLifetime
     public void A_name_that_notifications_may_reach_is_recognised(string name, bool isPattern, bool isReached) =>
         Assert.Equal(isReached, KeyspaceNotification.MayReach(Encoding.UTF8.GetBytes(name), isPattern));
 
+    [Fact]
+    public async Task The_patterns_of_a_connection_are_bounded_together()
+    {
+        using var client = await _server.ConnectAsync();
+        string[] patterns = [.. Enumerable.Range(0, 65).Select(static i => $"{i:00}{new string('a', 1022)}")];
+        foreach (string pattern in patterns[..64])
+        {
+            Assert.StartsWith("*3 psubscribe", await client.CallAsync("PSUBSCRIBE", pattern), StringComparison.Ordinal);
+        }
+
+        Assert.StartsWith(
+            "-ERR The patterns",
+            await client.CallAsync("PSUBSCRIBE", patterns[64]),
+            StringComparison.Ordinal
+        );
+        Assert.StartsWith(
+            "*3 punsubscribe",
+            await client.CallAsync("PUNSUBSCRIBE", patterns[0]),
+            StringComparison.Ordinal
+        );
+        Assert.StartsWith(
+            "*3 psubscribe",
+            await client.CallAsync("PSUBSCRIBE", patterns[64]),
+            StringComparison.Ordinal
+        );
+        Assert.StartsWith("*3 subscribe", await client.CallAsync("SUBSCRIBE", patterns[0]), StringComparison.Ordinal);
+    }
+
     private async Task<RawClient> SubscribeAsync(string command, string name)
     {
         var client = await _server.ConnectAsync();

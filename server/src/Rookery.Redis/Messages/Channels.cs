@@ -8,9 +8,15 @@ namespace Rookery.Redis.Messages;
 /// <summary>Which connections of this node subscribe to which channels and patterns. Thread-safe.</summary>
 internal sealed class Channels
 {
+    [ThreadStatic]
+    private static List<byte[]>? _matches;
+
     private readonly Lock _gate = new();
     private readonly Dictionary<byte[], List<Subscriptions>> _channels = new(BytesComparer.Instance);
     private readonly Dictionary<byte[], List<Subscriptions>> _patterns = new(BytesComparer.Instance);
+
+    // The patterns, so that a message is compared with them without the lock. Null after a change.
+    private byte[][]? _patternList;
 
     /// <summary>Channels and patterns with subscribers.</summary>
     public int Count => ChannelCount + PatternCount;
@@ -48,6 +54,7 @@ internal sealed class Channels
             if (!all.TryGetValue(name, out var subscribers))
             {
                 all.Add(name, subscribers = []);
+                _patternList = isPattern ? null : _patternList;
             }
 
             subscribers.Add(subscriber);
@@ -64,6 +71,7 @@ internal sealed class Channels
             if (all.TryGetValue(name, out var subscribers) && subscribers.Remove(subscriber) && subscribers.Count == 0)
             {
                 all.Remove(name);
+                _patternList = isPattern ? null : _patternList;
             }
         }
     }
@@ -72,6 +80,17 @@ internal sealed class Channels
     /// <returns>The number of receivers; a client that subscribes twice counts twice, as in Redis.</returns>
     public int Publish(ReadOnlySpan<byte> channel, ReadOnlySpan<byte> message)
     {
+        var matches = _matches ??= [];
+        matches.Clear();
+        foreach (byte[] pattern in ListPatterns())
+        {
+            if (RedisPattern.IsMatch(pattern, channel))
+            {
+                matches.Add(pattern);
+            }
+        }
+
+        // All subscribers receive messages in the same order, and none after the confirmation that it left.
         int receivers = 0;
         lock (_gate)
         {
@@ -84,39 +103,20 @@ internal sealed class Channels
                 }
             }
 
-            foreach (var (pattern, watchers) in _patterns)
+            foreach (byte[] pattern in matches)
             {
-                if (RedisPattern.IsMatch(pattern, channel))
+                foreach (var subscriber in _patterns.GetValueOrDefault(pattern) ?? [])
                 {
-                    foreach (var subscriber in watchers)
-                    {
-                        subscriber.Post(pattern, channel, message);
-                        receivers++;
-                    }
+                    subscriber.Post(pattern, channel, message);
+                    receivers++;
                 }
             }
         }
 
+        matches.Clear();
         return receivers;
     }
 
-    /// <summary>Whether a channel whose name begins so may have a subscriber.</summary>
-    public bool MayHaveSubscribers(ReadOnlySpan<byte> prefix)
-    {
-        lock (_gate)
-        {
-            if (_patterns.Count > 0)
-            {
-                return true;
-            }
-
-            foreach (byte[] name in _channels.Keys)
-            {
-                if (name.AsSpan().StartsWith(prefix))
-                {
-                    return true;
-                }
-            }
     /// <summary>Returns the subscribers that may receive keyspace notifications, each once.</summary>
     public IReadOnlyCollection<Subscriptions> ListNotified()
     {
@@ -143,6 +143,23 @@ internal sealed class Channels
         return notified;
     }
 
+    /// <summary>Whether a channel whose name begins so may have a subscriber.</summary>
+    public bool MayHaveSubscribers(ReadOnlySpan<byte> prefix)
+    {
+        lock (_gate)
+        {
+            if (_patterns.Count > 0)
+            {
+                return true;
+            }
+
+            foreach (byte[] name in _channels.Keys)
+            {
+                if (name.AsSpan().StartsWith(prefix))
+                {
+                    return true;
+                }
+            }
 
             return false;
         }
@@ -182,6 +199,19 @@ internal sealed class Channels
             return _channels.GetAlternateLookup<ReadOnlySpan<byte>>().TryGetValue(channel, out var subscribers)
                 ? subscribers.Count
                 : 0;
+        }
+    }
+
+    private byte[][] ListPatterns()
+    {
+        if (Volatile.Read(ref _patternList) is { } known)
+        {
+            return known;
+        }
+
+        lock (_gate)
+        {
+            return _patternList ??= [.. _patterns.Keys];
         }
     }
 }

@@ -13,6 +13,12 @@ internal sealed class Subscriptions(RedisConnection connection) : IDisposable
     /// <summary>Most channels and patterns of one connection: each message is compared with all patterns.</summary>
     private const int MaxCount = 4096;
 
+    /// <summary>
+    /// Most bytes of a connection's patterns together: to match one takes up to as many steps as the product of its
+    /// length and the channel's.
+    /// </summary>
+    private const int MaxPatternBytes = 64 << 10;
+
     /// <summary>Longest name of a channel or pattern in bytes.</summary>
     public const int MaxNameBytes = 1024;
 
@@ -21,6 +27,7 @@ internal sealed class Subscriptions(RedisConnection connection) : IDisposable
 
     private readonly HashSet<byte[]> _channels = new(BytesComparer.Instance);
     private readonly HashSet<byte[]> _patterns = new(BytesComparer.Instance);
+    private int _patternBytes;
 
     /// <summary>The error for a name that is longer than <see cref="MaxNameBytes"/>.</summary>
     public static string LongName => $"ERR The name of a channel or pattern has at most {MaxNameBytes} bytes.";
@@ -53,12 +60,18 @@ internal sealed class Subscriptions(RedisConnection connection) : IDisposable
             return $"ERR A connection subscribes to at most {MaxCount} channels and patterns.";
         }
 
+        if (isPattern && _patternBytes + key.Length > MaxPatternBytes)
+        {
+            return $"ERR The patterns of a connection have at most {MaxPatternBytes} bytes together.";
+        }
+
         if (!connection.Held.TryAdd(CostOf(key)))
         {
             return ReplyBuffer.NoMemory;
         }
 
         own.Add(key);
+        _patternBytes += isPattern ? key.Length : 0;
         connection.Node.Channels.Add(
             this,
             key,
@@ -125,6 +138,9 @@ internal sealed class Subscriptions(RedisConnection connection) : IDisposable
         encoded.Release();
     }
 
+    /// <summary>Ends the connection at once; any thread may call it.</summary>
+    public void Disconnect(string reason) => connection.Kill(reason);
+
     /// <inheritdoc/>
     public void Dispose() => Clear();
 
@@ -135,12 +151,10 @@ internal sealed class Subscriptions(RedisConnection connection) : IDisposable
         if ((isPattern ? _patterns : _channels).Remove(name))
         {
             connection.Node.Channels.Remove(this, name, isPattern);
+            _patternBytes -= isPattern ? name.Length : 0;
             connection.Held.Remove(CostOf(name));
         }
     }
-    /// <summary>Ends the connection at once; any thread may call it.</summary>
-    public void Disconnect(string reason) => connection.Kill(reason);
-
 
     private void Confirm(ReadOnlySpan<byte> kind, byte[]? name)
     {
