@@ -88,6 +88,12 @@ public class PatternTests
         """'  x '.replace(/^\s+|\s+$/g, '')""",
         """'a.b.c'.replace(/\./g, '')""",
         """/(?:ab|cd)+?e/.exec('xababcde')[0]""",
+        // Empty parts, which are left out. A repeated position is none, and stays in its group.
+        """/(?:(?:){1000}){1000}a/.exec('ba').index""",
+        """/(?:(a){0}b)*/.exec('bb')""",
+        """/(?:(?:a{0}){3}|b){2}/.exec('bb')""",
+        """/(?:a{0}){1000}(?:^)*(?:\b){2}x/.exec('x')[0]""",
+        """/()(?:){3}|(?:)/.exec('')""",
         // Texts and flags of several expressions that begin at the same constant, or are parts of one.
         """'aaaa'.replace(/a/, '').replace(/a/g, '')""",
         """[true, false].map(all => 'aAa'.replace(all ? /a/gi : /a/, '-'))""",
@@ -194,6 +200,37 @@ public class PatternTests
     [InlineData("u.p.test('a')", "no regular expression")]
     public void A_search_that_cannot_be_done_fails(string expression, string reason) =>
         Assert.Contains(reason, Scripts.Evaluate(expression, """{"p":"("}"""), StringComparison.Ordinal);
+
+    /// <summary>
+    /// Formerly, a repetition of nothing was repeated without a bound, on the thread of the request that sent it or
+    /// that applied it.
+    /// </summary>
+    [Theory]
+    [InlineData("(?:(?:(?:(?:(?:){1000}){1000}){1000}){1000}){1000}", "true")]
+    [InlineData("(?:(?:(?:(?:(?:a{0}){1000}){1000}){1000}){1000}){1000}", "true")]
+    [InlineData("(?:(?:(?:(?:(?:(?:){1000}|b){1000}){1000}){1000}){1000}){1000}", "steps when its counts")]
+    public async Task Repetitions_of_nothing_take_no_work(string pattern, string result)
+    {
+        var guard = TimeSpan.FromSeconds(30); // longest wait for what must happen
+        string atRun = await Task.Run(() => Scripts.Evaluate($"new RegExp('{pattern}').test('')", "{}"))
+            .WaitAsync(guard);
+        Assert.Contains(result, atRun, StringComparison.Ordinal);
+        string literal = await Task.Run(() => Evaluate($"/{pattern}/.test('')")).WaitAsync(guard);
+        Assert.Equal(result is "true" ? "true" : "refused Syntax", literal);
+    }
+
+    [Fact]
+    public void Parts_that_add_no_instructions_are_limited_when_they_are_repeated()
+    {
+        string nested =
+            string.Concat(Enumerable.Repeat("(?:", 40)) + "a" + string.Concat(Enumerable.Repeat("){1}", 40));
+        Assert.Equal("true", Scripts.Evaluate($"new RegExp('(?:{nested}){{100}}').test('a'.repeat(100))", "{}"));
+        Assert.Contains(
+            "more than 8000 parts",
+            Scripts.Evaluate($"new RegExp('(?:{nested}){{1000}}').test('a')", "{}"),
+            StringComparison.Ordinal
+        );
+    }
 
     [Fact]
     public void A_replacement_takes_steps_for_each_search_for_the_end_of_a_name()

@@ -6,6 +6,10 @@ internal sealed class PatternCompiler
     /// <summary>Maximum instructions of a regular expression.</summary>
     public const int MaxInstructions = 2000;
 
+    // Bounds the work for parts that add no instruction of their own, such as those of '(?:(?:a{1}){1}){1000}'. It is
+    // a number of parts, not a time, because all members must refuse the same patterns.
+    private const int MaxParts = 4 * MaxInstructions;
+
     /// <summary>Maximum characters of a regular expression.</summary>
     public const int MaxCharacters = 4096;
 
@@ -15,6 +19,7 @@ internal sealed class PatternCompiler
     private readonly bool _ignoresCase;
     private readonly List<PatternInstruction> _instructions = [];
     private readonly List<CharacterSet> _sets = [];
+    private int _parts;
 
     private PatternCompiler(PatternFlags flags) =>
         _ignoresCase = (flags & PatternFlags.IgnoresCase) != PatternFlags.None;
@@ -68,6 +73,11 @@ internal sealed class PatternCompiler
 
     private void Emit(PatternNode node)
     {
+        if (++_parts > MaxParts)
+        {
+            throw PatternException.Malformed($"more than {MaxParts} parts when its counts are written out");
+        }
+
         switch (node)
         {
             case CharacterNode character:

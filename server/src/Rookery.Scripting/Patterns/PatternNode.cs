@@ -14,6 +14,9 @@ internal abstract record PatternNode
 
     /// <summary>Whether the part contains a lazy repetition.</summary>
     public virtual bool HasLazy => false;
+
+    /// <summary>Whether the part matches only the empty text, and compiles to no instruction.</summary>
+    public virtual bool IsEmpty => false;
 }
 
 /// <summary>One character of a set.</summary>
@@ -38,7 +41,7 @@ internal sealed record AssertionNode(PatternOpcode Kind) : PatternNode
     public override bool DependsOnEmptiness => false;
 }
 
-/// <summary>Parts that follow each other.</summary>
+/// <summary>Parts that follow each other, none of which is empty.</summary>
 internal sealed record SequenceNode(IReadOnlyList<PatternNode> Parts) : PatternNode
 {
     /// <inheritdoc/>
@@ -49,6 +52,9 @@ internal sealed record SequenceNode(IReadOnlyList<PatternNode> Parts) : PatternN
 
     /// <inheritdoc/>
     public override bool HasLazy => Parts.Any(static part => part.HasLazy);
+
+    /// <inheritdoc/>
+    public override bool IsEmpty => Parts.Count == 0;
 }
 
 /// <summary>Alternatives, of which the first that leads to a match is taken.</summary>
@@ -78,7 +84,7 @@ internal sealed record CaptureNode(int Number, PatternNode Inner) : PatternNode
 }
 
 /// <summary>A repetition.</summary>
-/// <param name="Inner">The repeated part.</param>
+/// <param name="Inner">The repeated part, which is not empty.</param>
 /// <param name="Min">The least number.</param>
 /// <param name="Max">The greatest number; -1 if there is none.</param>
 /// <param name="IsLazy">Whether fewer repetitions are preferred.</param>
@@ -101,4 +107,7 @@ internal sealed record RepetitionNode(
 
     /// <inheritdoc/>
     public override bool HasLazy => IsLazy || Inner.HasLazy;
+
+    /// <inheritdoc/>
+    public override bool IsEmpty => Max == 0;
 }

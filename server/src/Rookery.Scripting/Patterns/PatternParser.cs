@@ -89,7 +89,8 @@ internal sealed class PatternParser(string source, PatternFlags flags)
         return alternatives is [var only] ? only : new AlternativesNode(alternatives);
     }
 
-    private SequenceNode ParseSequence()
+    // Leaves out empty parts. A repetition of them would take work and give no instruction, which a limit could count.
+    private PatternNode ParseSequence()
     {
         var parts = new List<PatternNode>();
         while (_position < source.Length && source[_position] is not ('|' or ')'))
@@ -105,10 +106,14 @@ internal sealed class PatternParser(string source, PatternFlags flags)
                 part = ParseQuantifier(part, firstCapture);
             }
 
-            parts.Add(part);
+            if (!part.IsEmpty)
+            {
+                parts.Add(part);
+            }
         }
 
-        return new SequenceNode(parts);
+        // A position alone stays in its group, because only a group may be repeated.
+        return parts is [not AssertionNode and var only] ? only : new SequenceNode(parts);
     }
 
     private PatternNode ParseAtomOrAssertion()
@@ -274,9 +279,10 @@ internal sealed class PatternParser(string source, PatternFlags flags)
         // - with a greatest count, if no repetition is optional, or if an empty repetition of the part changes nothing.
         bool matchesLikeJavaScript = max < 0 ? !part.HasLazy : max == min || !part.DependsOnEmptiness;
         return part.IsNullable && !matchesLikeJavaScript
-            ? throw PatternException.NotSupported(
-                "a part such as '(a*)?' or '(a*?)*', whose repetitions are optional and may be empty"
-            )
+                ? throw PatternException.NotSupported(
+                    "a part such as '(a*)?' or '(a*?)*', whose repetitions are optional and may be empty"
+                )
+            : part.IsEmpty ? part
             : new RepetitionNode(part, min, max, isLazy, firstCapture, _captures);
     }
 
