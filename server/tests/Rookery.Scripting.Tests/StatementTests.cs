@@ -11,6 +11,21 @@ public class StatementTests
     [InlineData("this.n++", """{"n":5}""", """{"n":6}""")]
     [InlineData("this.n++;this.n--;--this.n", """{"n":5}""", """{"n":4}""")]
     [InlineData("this.a = this.n++ + ++this.n", """{"n":5}""", """{"n":7,"a":12}""")]
+    [InlineData("const old = this.n++; this.old = old", """{"n":0.1}""", """{"n":1.1,"old":0.1}""")]
+    [InlineData("this.old = this.n--", """{"n":"0.1"}""", """{"n":-0.9,"old":0.1}""")]
+    [InlineData("let n = 0.1; this.a = [n++, n++, n]", "{}", """{"a":[0.1,1.1,2.1]}""")]
+    [InlineData("let v = null, w = true; this.a = [v++, v, w--, w]", "{}", """{"a":[0,1,1,0]}""")]
+    [InlineData(
+        "let i = 0; this.old = this.l[i++]++ + this.l[i++]--; this.i = i",
+        """{"l":[0.1,0.2]}""",
+        """{"l":[1.1,-0.8],"old":0.30000000000000004,"i":2}"""
+    )]
+    [InlineData(
+        "function owner(o) { o.calls++; return o } this.old = owner(this).n++",
+        """{"n":0.1,"calls":0}""",
+        """{"n":1.1,"calls":1,"old":0.1}"""
+    )]
+    [InlineData("for (let i = 0; i < 3; i++) { this.n = i }", "{}", """{"n":2}""")]
     [InlineData("this.n += args.v", """{"n":5}""", """{"n":12}""")]
     [InlineData("this.n -= 1; this.n *= 3; this.n /= 2; this.n %= 4", """{"n":5}""", """{"n":2}""")]
     [InlineData("this.s += '!' + $v", """{"s":"a"}""", """{"s":"a!7"}""")]

@@ -6,7 +6,11 @@ namespace Rookery.Scripting.Compiling;
 internal sealed class AssignmentEmitter(EmitContext context, ScriptEmitter script)
 {
     /// <summary>Compiles <c>a = b</c>, or <c>a += b</c> with the instruction of the operator.</summary>
-    public void Emit(Expression target, Opcode? operation, Expression value)
+    /// <param name="target">What is assigned to. Its owner and key are computed once.</param>
+    /// <param name="operation">The instruction of the operator; null for <c>=</c>.</param>
+    /// <param name="value">The right side.</param>
+    /// <param name="oldValue">The local that receives the value before the assignment; null for none.</param>
+    public void Emit(Expression target, Opcode? operation, Expression value, int? oldValue = null)
     {
         context.RefuseMetadataChange(target);
         context.OpenMetadataOf(target);
@@ -17,6 +21,7 @@ internal sealed class AssignmentEmitter(EmitContext context, ScriptEmitter scrip
                 if (operation is not null)
                 {
                     context.Builder.Emit(Opcode.LoadLocal, local);
+                    EmitCopy(oldValue);
                 }
 
                 EmitOperand(operation, value);
@@ -29,6 +34,7 @@ internal sealed class AssignmentEmitter(EmitContext context, ScriptEmitter scrip
                 {
                     context.Builder.Emit(Opcode.Duplicate);
                     context.Builder.Emit(Opcode.GetMember, member.Name);
+                    EmitCopy(oldValue);
                 }
 
                 EmitOperand(operation, value);
@@ -41,6 +47,7 @@ internal sealed class AssignmentEmitter(EmitContext context, ScriptEmitter scrip
                 {
                     context.Builder.Emit(Opcode.DuplicateTwo);
                     context.Builder.Emit(Opcode.GetElement);
+                    EmitCopy(oldValue);
                 }
 
                 EmitOperand(operation, value);
@@ -133,18 +140,29 @@ internal sealed class AssignmentEmitter(EmitContext context, ScriptEmitter scrip
         }
     }
 
+    private void EmitCopy(int? local)
+    {
+        if (local is { } copy)
+        {
+            context.Builder.Emit(Opcode.Duplicate);
+            context.Builder.Emit(Opcode.StoreLocal, copy);
+        }
+    }
+
     /// <summary>
-    /// Emits <c>a++</c> as <c>(a -= -1) - 1</c>, because subtraction converts its operand to a number, and addition
-    /// would join texts.
+    /// Emits <c>++a</c> as <c>a -= -1</c>, because subtraction converts its operand to a number, and addition would
+    /// join texts. <c>a++</c> also keeps the old value: <c>0.1 + 1 - 1</c> is not <c>0.1</c>.
     /// </summary>
     public void EmitUpdate(UpdateExpression update)
     {
-        double change = update.Operator == Opcode.Add ? 1 : -1;
-        Emit(update.Target, Opcode.Subtract, new NumberLiteral(-change, update.Position));
-        if (!update.IsPrefix)
+        var change = new NumberLiteral(update.Operator == Opcode.Add ? -1 : 1, update.Position);
+        int? oldValue = update.IsPrefix ? null : context.OldValueLocal(update.Position);
+        Emit(update.Target, Opcode.Subtract, change, oldValue);
+        if (oldValue is { } local)
         {
-            context.Builder.EmitNumber(change);
-            context.Builder.Emit(Opcode.Subtract);
+            context.Builder.Emit(Opcode.Pop);
+            context.Builder.Emit(Opcode.LoadLocal, local);
+            context.Builder.Emit(Opcode.ToNumber);
         }
     }
 

@@ -19,6 +19,7 @@ internal sealed class EmitContext(ScriptUse use, bool hasArguments, bool changes
     private const int MaxLocals = 1000;
 
     private int _locals;
+    private int? _oldValue;
     private int _depth;
 
     /// <summary>The kind of script, which limits what it may do.</summary>
@@ -75,6 +76,7 @@ internal sealed class EmitContext(ScriptUse use, bool hasArguments, bool changes
     {
         Scope = new Scope(null, isFunction: true);
         _locals = 0;
+        _oldValue = null;
         Builder.Begin(number, parameters);
     }
 
@@ -96,6 +98,13 @@ internal sealed class EmitContext(ScriptUse use, bool hasArguments, bool changes
                 $"The function has more than {MaxLocals} variables",
                 position
             );
+
+    /// <summary>
+    /// Returns the variable in which <c>a++</c> keeps the old value. One is enough for a function, because nothing else
+    /// is computed between its assignment and its use.
+    /// </summary>
+    /// <exception cref="ScriptException">The function has too many variables.</exception>
+    public int OldValueLocal(int position) => _oldValue ??= NewLocal(position);
 
     /// <summary>Creates a jump target, whose position <see cref="ProgramBuilder.Mark"/> sets.</summary>
     public JumpTarget NewTarget()

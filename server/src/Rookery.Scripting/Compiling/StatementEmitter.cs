@@ -16,8 +16,7 @@ internal sealed class StatementEmitter(EmitContext context, ScriptEmitter script
         switch (statement)
         {
             case ExpressionStatement expression:
-                script.Emit(expression.Expression);
-                context.Builder.Emit(Opcode.Pop);
+                EmitForEffect(expression.Expression);
                 break;
             case VariableStatement variable:
                 EmitVariable(variable);
@@ -55,6 +54,13 @@ internal sealed class StatementEmitter(EmitContext context, ScriptEmitter script
         }
 
         context.LeaveLevel();
+    }
+
+    /// <summary>Compiles an expression whose value is not used. Then <c>a++</c> need not keep the old value.</summary>
+    private void EmitForEffect(Expression expression)
+    {
+        script.Emit(expression is UpdateExpression update ? update with { IsPrefix = true } : expression);
+        context.Builder.Emit(Opcode.Pop);
     }
 
     private void EmitVariable(VariableStatement variable)
@@ -230,8 +236,7 @@ internal sealed class StatementEmitter(EmitContext context, ScriptEmitter script
         if (loop.Step is not null)
         {
             context.MarkLine(loop.Position);
-            script.Emit(loop.Step);
-            context.Builder.Emit(Opcode.Pop);
+            EmitForEffect(loop.Step);
         }
 
         context.Builder.Emit(Opcode.Jump, test);
