@@ -247,6 +247,18 @@ public class PatternTests
         """{"a":true,"b":false,"c":0}"""
     )]
     [InlineData("const r = /a/g; r.lastIndex = 1; this.a = r.exec('aa').index", """{"a":1}""")]
+    [InlineData(
+        "const r = /a/g; r.lastIndex = 1; this.a = 'aXa'.matchAll(r).map(m => m.index); this.l = r.lastIndex",
+        """{"a":[2],"l":1}"""
+    )]
+    [InlineData(
+        "const r = /a/gy; r.lastIndex = 1; this.n = 'aaXa'.matchAll(r).length; this.l = r.lastIndex",
+        """{"n":1,"l":1}"""
+    )]
+    [InlineData(
+        "const r = /a/g; r.lastIndex = 4; this.n = 'aaa'.matchAll(r).length; this.l = r.lastIndex",
+        """{"n":0,"l":4}"""
+    )]
     public void A_regular_expression_keeps_its_place(string script, string document) =>
         Assert.Equal(document, Scripts.Patch(script, "{}"));
 

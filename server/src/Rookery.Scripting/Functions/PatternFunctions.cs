@@ -219,23 +219,24 @@ internal static class PatternFunctions
 
     private static bool TryFindFromLastIndex(ScriptContext context, ScriptValue pattern, ScriptValue text)
     {
-        var heap = context.Heap;
         var flags = context.Patterns.CompiledOf(pattern).Flags;
-        int from = 0;
-        if ((flags & KeepsIndex) != PatternFlags.None)
-        {
-            double index = Math.Truncate(context.Patterns.LastIndexOf(pattern));
-            int length = heap.LengthOf(text);
-            if (index > length)
-            {
-                return false;
-            }
+        int from = (flags & KeepsIndex) == PatternFlags.None ? 0 : OffsetOfLastIndex(context, pattern, text);
+        return from <= text.Length
+            && TryFind(context, pattern, text, from, (flags & PatternFlags.Sticky) != PatternFlags.None);
+    }
 
-            from = Utf16Text.OffsetOf(heap.Span(text), index >= 0 ? (int)index : 0, out bool isInside);
-            from += isInside ? Utf16Text.PairBytes : 0;
+    // Returns an offset after the text if lastIndex is beyond its end.
+    private static int OffsetOfLastIndex(ScriptContext context, ScriptValue pattern, ScriptValue text)
+    {
+        double index = Math.Truncate(context.Patterns.LastIndexOf(pattern));
+        if (index > context.Heap.LengthOf(text))
+        {
+            return text.Length + 1;
         }
 
-        return TryFind(context, pattern, text, from, (flags & PatternFlags.Sticky) != PatternFlags.None);
+        var span = context.Heap.Span(text);
+        int offset = Utf16Text.OffsetOf(span, index >= 0 ? (int)index : 0, out bool isInside);
+        return offset + (isInside ? Utf16Text.PairBytes : 0);
     }
 
     /// <summary>
@@ -244,50 +245,54 @@ internal static class PatternFunctions
     /// </summary>
     private static List<int[]> FindAll(ScriptContext context, ScriptValue pattern, ScriptValue text)
     {
-        var heap = context.Heap;
         var flags = context.Patterns.CompiledOf(pattern).Flags;
-        var found = new List<int[]>();
-        if ((flags & PatternFlags.Global) == PatternFlags.None)
+        if ((flags & PatternFlags.Global) != PatternFlags.None)
         {
-            if (TryFindFromLastIndex(context, pattern, text))
-            {
-                AddFound();
-            }
-
-            if ((flags & PatternFlags.Sticky) != PatternFlags.None)
-            {
-                context.Patterns.SetLastIndex(pattern, found.Count == 0 ? 0 : UnitsBefore(heap, text, found[0][1]));
-            }
-
-            return found;
+            context.Patterns.SetLastIndex(pattern, 0);
+            return FindAllFrom(context, pattern, text, from: 0);
         }
 
-        context.Patterns.SetLastIndex(pattern, 0);
-        int from = 0;
-        while (
-            from <= text.Length
-            && TryFind(context, pattern, text, from, (flags & PatternFlags.Sticky) != PatternFlags.None)
-        )
+        var found = new List<int[]>();
+        if (TryFindFromLastIndex(context, pattern, text))
         {
-            AddFound();
+            AddFound(context, found);
+        }
+
+        if ((flags & PatternFlags.Sticky) != PatternFlags.None)
+        {
+            int end = found.Count == 0 ? 0 : UnitsBefore(context.Heap, text, found[0][1]);
+            context.Patterns.SetLastIndex(pattern, end);
+        }
+
+        return found;
+    }
+
+    private static List<int[]> FindAllFrom(ScriptContext context, ScriptValue pattern, ScriptValue text, int from)
+    {
+        bool isSticky = (context.Patterns.CompiledOf(pattern).Flags & PatternFlags.Sticky) != PatternFlags.None;
+        var found = new List<int[]>();
+        while (from <= text.Length && TryFind(context, pattern, text, from, isSticky))
+        {
+            AddFound(context, found);
             var (start, end) = (found[^1][0], found[^1][1]);
             from =
                 start < end ? end
-                : end < text.Length ? end + Utf16Text.BytesAt(heap.Span(text)[end])
+                : end < text.Length ? end + Utf16Text.BytesAt(context.Heap.Span(text)[end])
                 : end + 1;
         }
 
         return found;
+    }
 
-        void AddFound()
-        {
-            const int BytesPerFound = 48;
-            var slots = context.Patterns.Matcher.Found;
-            heap.Budget.Spend(2 + (slots.Length / 4));
-            heap.Budget.Require(BytesPerFound + (sizeof(int) * slots.Length));
-            heap.Budget.ContainerBytes += BytesPerFound + (sizeof(int) * slots.Length);
-            found.Add(slots.ToArray());
-        }
+    private static void AddFound(ScriptContext context, List<int[]> found)
+    {
+        const int BytesPerFound = 48;
+        var budget = context.Heap.Budget;
+        var slots = context.Patterns.Matcher.Found;
+        budget.Spend(2 + (slots.Length / 4));
+        budget.Require(BytesPerFound + (sizeof(int) * slots.Length));
+        budget.ContainerBytes += BytesPerFound + (sizeof(int) * slots.Length);
+        found.Add(slots.ToArray());
     }
 
     private static ScriptValue Match(ScriptContext context, ScriptValue text, ScriptValue pattern)
@@ -314,8 +319,10 @@ internal static class PatternFunctions
 
     private static ScriptValue MatchAll(ScriptContext context, ScriptValue text, ScriptValue pattern)
     {
+        // As in JavaScript, the search begins at lastIndex and does not change it.
+        int from = OffsetOfLastIndex(context, pattern, text);
         var array = context.Heap.Containers.NewArray();
-        foreach (int[] slots in FindAll(context, pattern, text))
+        foreach (int[] slots in FindAllFrom(context, pattern, text, from))
         {
             var match = context.Patterns.NewMatch(context.Patterns.CompiledOf(pattern), text, slots);
             context.Heap.Containers.Append(array, match);
