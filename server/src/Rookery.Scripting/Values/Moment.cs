@@ -112,8 +112,11 @@ internal static class Moment
         }
 
         parts[0] *= sign == 0 ? 1 : sign;
-        bool hasMonth = TryReadAfter((byte)'-', ref text, out parts[1], 1);
-        bool hasDay = hasMonth && TryReadAfter((byte)'-', ref text, out parts[2], 1);
+        if (TryReadAfter((byte)'-', ref text, out parts[1], 1))
+        {
+            TryReadAfter((byte)'-', ref text, out parts[2], 1);
+        }
+
         double offset = 0;
         if (!text.IsEmpty && text[0] is (byte)'T' or (byte)'t' or (byte)' ')
         {
@@ -133,7 +136,7 @@ internal static class Moment
             && parts[5] <= 59;
         parts[1]--;
         milliseconds = isInRange ? Clip(Of(parts) - offset) : double.NaN;
-        return text.IsEmpty && (hasDay || parts[2] == 1);
+        return text.IsEmpty;
     }
 
     /// <summary>Writes a date as <c>2026-11-30T05:26:17.123Z</c>, with three or seven digits of the second.</summary>
