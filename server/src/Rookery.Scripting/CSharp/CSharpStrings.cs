@@ -119,6 +119,12 @@ internal static class CSharpStrings
     public static string Format(this ScriptHeap heap, ScriptValue value, string format)
     {
         const int MaxFormatLength = 64;
+        // .NET ends a format at this character, so the rest would hide what comes before it from the check below.
+        if (format.Contains('\0', StringComparison.Ordinal))
+        {
+            throw new ScriptFailure("a format has the character '\\0', which this server does not allow");
+        }
+
         // A precision of more than two digits would make a long text.
         if (
             format.Length > MaxFormatLength
