@@ -12,8 +12,8 @@ namespace Rookery.Server.Raven;
 /// <param name="http">The request.</param>
 /// <param name="requests">Leases memory to large responses.</param>
 /// <param name="contentType">Content type of the response.</param>
-/// <param name="lease">The memory that the request's body holds; null if it holds none. The response extends this
-/// lease, because two leases of one request might wait for each other.</param>
+/// <param name="lease">The memory that the request holds already; null if it holds none, and for the lease of a
+/// multi_get. The response extends this lease, because two leases of one request might wait for each other.</param>
 internal sealed class DocumentResponse(
     HttpContext http,
     LargeRequests requests,
@@ -22,8 +22,8 @@ internal sealed class DocumentResponse(
 ) : IAnswerSink, IDisposable
 {
     // Bytes that the request holds besides its response, until it ends.
-    private readonly long _heldBytes = lease?.Bytes ?? 0;
-    private LargeRequests.Lease? _lease = lease;
+    private readonly long _heldBytes = LeaseOf(http, lease)?.Bytes ?? 0;
+    private LargeRequests.Lease? _lease = LeaseOf(http, lease);
     private bool _isPartSent;
 
     /// <summary>The bytes that are not yet sent.</summary>
@@ -85,13 +85,20 @@ internal sealed class DocumentResponse(
             : Task.CompletedTask;
 
     /// <summary>Sends the rest, or the whole answer if no part was sent.</summary>
-    public Task SendAsync() => Buffer.SendAsync(http, contentType);
+    public Task SendAsync()
+    {
+        _lease?.Renew(); // the time to receive the request and to find its answer is no part of the transfer
+        return Buffer.SendAsync(http, contentType);
+    }
 
     public void Dispose()
     {
         Buffer.Dispose();
         _lease?.Dispose();
     }
+
+    private static LargeRequests.Lease? LeaseOf(HttpContext http, LargeRequests.Lease? ofRequest) =>
+        ofRequest ?? http.Features.Get<MultiGetPart>()?.Lease;
 
     private async ValueTask<bool> StepBackAndWaitAsync(long bytes, Action stepBack)
     {

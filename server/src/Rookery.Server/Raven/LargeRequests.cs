@@ -60,8 +60,10 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
     /// <summary>Cancelled when the node stops; responses then no longer wait for memory.</summary>
     public CancellationToken Stopping { get; set; }
 
-    /// <summary>Returns a lease of zero bytes.</summary>
-    public Lease Begin(HttpContext http) => new(this, http);
+    /// <summary>
+    /// Returns a lease of zero bytes. A request inside a multi_get gets the lease of the multi_get, with its bytes.
+    /// </summary>
+    public Lease Begin(HttpContext http) => http.Features.Get<MultiGetPart>()?.Lease ?? new(this, http);
 
     /// <summary>Waits for memory and returns it as a lease. Dispose it to release the memory.</summary>
     /// <exception cref="RefusedException">There was no memory in time: 429.</exception>
@@ -141,21 +143,25 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
     }
 
     /// <summary>
-    /// The memory of one request, or of one part of its response. The <see cref="Deadline"/> begins when the lease
-    /// first holds bytes. When it has passed, the lease cancels the read of the body or closes the connection, so that
-    /// a client that sends or reads nothing cannot keep memory from other requests. A lease of zero bytes has no timer.
+    /// The memory of one request, also of all requests inside a multi_get. The <see cref="Deadline"/> begins when the
+    /// lease first holds bytes. When it has passed, the lease cancels the read of the body or closes the connection, so
+    /// that a client that sends or reads nothing cannot keep memory from other requests. A lease of zero bytes has no timer.
     /// It may be disposed twice.
     /// </summary>
     internal sealed class Lease(LargeRequests requests, HttpContext http) : IDisposable
     {
-        // A request inside a multi_get has no connection of its own.
-        private readonly HttpContext _connection = http.Features.Get<MultiGetPart>()?.Outer ?? http;
         private readonly Lock _gate = new();
         private long _bytes;
         private ITimer? _deadline;
 
         /// <summary>Bytes held.</summary>
         public long Bytes => Volatile.Read(ref _bytes);
+
+        /// <summary>
+        /// Bytes that <see cref="Dispose"/> leaves in the lease: those of a multi_get, while its inner requests use its
+        /// lease one after the other.
+        /// </summary>
+        public long OuterBytes { get; set; }
 
         /// <summary>How long the client may still send nothing while other requests wait.</summary>
         public TimeSpan Credit { get; set; }
@@ -199,7 +205,7 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
         public ValueTask GrowAsync(long bytes) =>
             bytes <= _bytes
                 ? ValueTask.CompletedTask
-                : GrowAsync(bytes, waitsLong: _connection.Response.HasStarted, http.RequestAborted);
+                : GrowAsync(bytes, waitsLong: http.Response.HasStarted, http.RequestAborted);
 
         /// <summary>
         /// Waits like <see cref="GrowAsync(long)"/>, but gives up when the node stops. For reads only: a write is still
@@ -216,7 +222,7 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
                     http.RequestAborted,
                     requests.Stopping
                 );
-                await GrowAsync(bytes, waitsLong: _connection.Response.HasStarted, linked.Token);
+                await GrowAsync(bytes, waitsLong: http.Response.HasStarted, linked.Token);
             }
         }
 
@@ -281,7 +287,17 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
         }
 
         /// <inheritdoc/>
-        public void Dispose() => ReleaseAll();
+        public void Dispose()
+        {
+            if (OuterBytes == 0)
+            {
+                ReleaseAll();
+            }
+            else
+            {
+                Shrink(OuterBytes);
+            }
+        }
 
         private void AddRoom(long additional)
         {
@@ -326,7 +342,7 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
                 }
                 else
                 {
-                    _connection.Abort();
+                    http.Abort();
                 }
             }
         }

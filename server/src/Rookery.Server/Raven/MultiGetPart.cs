@@ -7,13 +7,22 @@ namespace Rookery.Server.Raven;
 /// by part, so that no inner answer is in memory as a whole. It is also a feature of the inner request's context:
 /// handlers that find it know that the memory of the inner body is already admitted.
 /// </summary>
-internal sealed class MultiGetPart(HttpContext http, ResponseBuffer answer) : Stream
+/// <param name="http">The request of the multi_get.</param>
+/// <param name="answer">The answer of the multi_get.</param>
+/// <param name="lease">The memory of the multi_get.</param>
+internal sealed class MultiGetPart(HttpContext http, ResponseBuffer answer, LargeRequests.Lease lease) : Stream
 {
     private readonly int _start = answer.Length;
     private bool _isPartSent;
 
     /// <summary>The request of the multi_get itself.</summary>
     public HttpContext Outer => http;
+
+    /// <summary>
+    /// The memory of the multi_get, which the inner request extends: two leases of one request might wait for each
+    /// other.
+    /// </summary>
+    public LargeRequests.Lease Lease => lease;
 
     /// <summary>Bytes of this inner answer so far.</summary>
     public long WrittenBytes { get; private set; }
@@ -63,6 +72,7 @@ internal sealed class MultiGetPart(HttpContext http, ResponseBuffer answer) : St
         {
             _isPartSent = true;
             await answer.SendPartAsync(http, pause: null);
+            lease.Renew(); // the next part has a deadline of its own
         }
     }
 

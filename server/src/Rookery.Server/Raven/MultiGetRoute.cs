@@ -31,6 +31,7 @@ internal sealed class MultiGetRoute(
     public async Task HandleAsync(HttpContext http, Database database)
     {
         List<Part> parts;
+        LargeRequests.Lease? bodyLease;
         using (
             var body = await RequestBody.ReadAsync(
                 http,
@@ -41,8 +42,23 @@ internal sealed class MultiGetRoute(
         )
         {
             parts = ReadParts(body);
+            bodyLease = body.Lease;
         }
 
+        using var lease = bodyLease ?? context.LargeRequests.Begin(http);
+        lease.OuterBytes = lease.Bytes;
+        try
+        {
+            await AnswerAsync(http, database, parts, lease);
+        }
+        finally
+        {
+            lease.OuterBytes = 0;
+        }
+    }
+
+    private async Task AnswerAsync(HttpContext http, Database database, List<Part> parts, LargeRequests.Lease lease)
+    {
         // All inner requests share the time slices: each may be shorter than a slice, but together they can be long.
         var slices = new RequestTimeSlices(context, http);
         using var answer = ResponseBuffer.Rent();
@@ -52,7 +68,7 @@ internal sealed class MultiGetRoute(
             await slices.YieldWhenDueAsync();
             answer.Write(i == 0 ? ""u8 : ","u8);
             answer.Write("{\"Result\":"u8);
-            await using var body = new MultiGetPart(http, answer);
+            await using var body = new MultiGetPart(http, answer, lease);
             var part = ContextOf(http, parts[i], body);
             await RavenRoute.OnServer(inner => RunAsync(inner, parts[i], database, body))(part);
             if (part.Response.StatusCode == StatusCodes.Status503ServiceUnavailable && !http.Response.HasStarted)
@@ -67,9 +83,12 @@ internal sealed class MultiGetRoute(
             {
                 await answer.SendPartAsync(http, pause: null);
             }
+
+            lease.Renew(); // each inner request has a deadline of its own
         }
 
         answer.Write("]}"u8);
+        lease.ReleaseAll(); // the rest of the answer needs none
         await answer.SendAsync(http);
     }
 

@@ -1,7 +1,4 @@
-using System.Globalization;
 using System.IO.Pipelines;
-using System.Net.Sockets;
-using System.Text;
 using System.Text.Json;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Http.Features;
@@ -52,7 +49,7 @@ public sealed class LargeRequestsTests : IAsyncLifetime
     )
     {
         string db = await _server.CreateDatabaseAsync();
-        using var client = await RawClient.OpenAsync(_server, $"POST {db}/{route}", "Transfer-Encoding: chunked");
+        using var client = await SlowClient.OpenAsync(_server, $"POST {db}/{route}", "Transfer-Encoding: chunked");
         await client.SendChunkAsync(firstBytes + new string('x', 2 << 20));
         await HoldUntilTheDeadlineAsync();
         string answer = await client.AnswerAsync();
@@ -74,7 +71,7 @@ public sealed class LargeRequestsTests : IAsyncLifetime
     )
     {
         string db = await _server.CreateDatabaseAsync();
-        using var client = await RawClient.OpenAsync(_server, $"POST {db}/{route}", "Transfer-Encoding: chunked");
+        using var client = await SlowClient.OpenAsync(_server, $"POST {db}/{route}", "Transfer-Encoding: chunked");
         await client.SendChunkAsync(firstBytes + new string('x', 2 << 20));
         await AwaitAsync(() => HeldBytes > 32 << 20);
 
@@ -102,7 +99,7 @@ public sealed class LargeRequestsTests : IAsyncLifetime
     public async Task A_bulk_insert_whose_attachment_arrives_byte_by_byte_is_ended()
     {
         string db = await _server.CreateDatabaseAsync();
-        using var client = await RawClient.OpenAsync(_server, $"POST {db}/bulk_insert", "Transfer-Encoding: chunked");
+        using var client = await SlowClient.OpenAsync(_server, $"POST {db}/bulk_insert", "Transfer-Encoding: chunked");
         const string Attachment = """{"Id":"a","Type":"AttachmentPUT","Name":"n","ContentLength":67108864}""";
         await client.SendChunkAsync($$"""[{"Id":"a","Type":"PUT","Document":{} },{{Attachment}}xx""");
         await AwaitAsync(async () => await _server.CountAsync(db) == 1);
@@ -227,7 +224,7 @@ public sealed class LargeRequestsTests : IAsyncLifetime
     {
         string db = await _server.CreateDatabaseAsync();
         await _server.SendAsync("PUT", db + "/docs?id=a", _largeDocument);
-        using var client = await RawClient.OpenAsync(_server, $"GET {db}/docs?id=a", "");
+        using var client = await SlowClient.OpenAsync(_server, $"GET {db}/docs?id=a", "");
         await HoldUntilTheDeadlineAsync();
         Assert.InRange(await client.CountAsync(), 0, _largeDocument.Length - 1);
         await ExpectAllRoomIsFreeAsync(db);
@@ -246,7 +243,7 @@ public sealed class LargeRequestsTests : IAsyncLifetime
     )
     {
         string db = await _server.CreateDatabaseAsync();
-        using var client = await RawClient.OpenAsync(_server, $"POST {db}/{route}", "Transfer-Encoding: chunked");
+        using var client = await SlowClient.OpenAsync(_server, $"POST {db}/{route}", "Transfer-Encoding: chunked");
         string last = !isLastLarge
             ? document
             : document.Replace("0", $"\"{new string('x', 200_000)}\"", StringComparison.Ordinal);
@@ -266,7 +263,7 @@ public sealed class LargeRequestsTests : IAsyncLifetime
         const int Lines = 8000;
         string db = await _server.CreateDatabaseAsync();
         string lines = string.Concat(Enumerable.Repeat("""{"n":0,"@metadata":{"@id":"users/"} }""" + "\n", Lines));
-        using var client = await RawClient.OpenAsync(_server, $"POST {db}/import", "Transfer-Encoding: chunked");
+        using var client = await SlowClient.OpenAsync(_server, $"POST {db}/import", "Transfer-Encoding: chunked");
         if (hasAnswerBegun)
         {
             await client.SendChunkAsync(lines);
@@ -391,6 +388,48 @@ public sealed class LargeRequestsTests : IAsyncLifetime
         Assert.True(_server.Log.Lines.IsEmpty, string.Join("\n", _server.Log.Lines));
     }
 
+    /// <summary>
+    /// Formerly, the memory of the body kept a lone request from getting more for its answer: it waited, and was
+    /// refused each time.
+    /// </summary>
+    [Theory]
+    [InlineData("docs")]
+    [InlineData("multi_get of one id")]
+    [InlineData("multi_get of ids")]
+    [InlineData("multi_get of a query")]
+    public async Task A_lone_request_with_a_large_body_gets_the_memory_for_its_answer(string request)
+    {
+        string db = await _server.CreateDatabaseAsync();
+        await _server.SendAsync("PUT", db + "/docs?id=a", _largeDocument);
+        string missing = string.Join(',', Enumerable.Range(0, 3000).Select(static i => $"\"none/{i}\""));
+        string read = request switch
+        {
+            "multi_get of one id" => $$"""{"Url":"{{db}}/docs","Query":"?id=a"}""",
+            "multi_get of ids" => $$"""{"Url":"{{db}}/docs","Query":"?id=a&id=b"}""",
+            _ => $$"""{"Url":"{{db}}/queries","Method":"POST","Content":{"Query":"from @all_docs"} }""",
+        };
+        string filler = $$"""{"Url":"{{db}}/docs","Method":"POST","Content":{"Ids":[{{missing}}]} }""";
+        var (url, body) = request is "docs"
+            ? ("/docs", $$"""{"Ids":["a",{{missing}}]}""")
+            : ("/multi_get", $$"""{"Requests":[{{read}},{{filler}},{{read}}]}""");
+
+        // The budget is full, as by the heap of the process. A request that is alone gets memory all the same.
+        var others = _server.Memory.AddShare("other work", _server.Memory.TotalBytes);
+        others.Reserve(_server.Memory.TotalBytes);
+        var answering = _server.SendAsync("POST", db + url, body);
+        await AwaitAsync(() =>
+        {
+            _time.Advance(TimeSpan.FromMilliseconds(100));
+            return answering.IsCompleted;
+        });
+        var answer = await answering;
+        Assert.True(answer.Status == 200, answer.Body[..Math.Min(answer.Body.Length, 500)]);
+        int documents = answer.Body.Split(new string('x', 6 << 20)).Length - 1;
+        Assert.Equal(request is "docs" ? 1 : 2, documents);
+        Assert.DoesNotContain("\"StatusCode\":429", answer.Body, StringComparison.Ordinal);
+        await AwaitAsync(() => HeldBytes == 0);
+    }
+
     /// <summary>The body is small, but the documents read for it are large.</summary>
     [Fact]
     public async Task A_query_whose_database_is_deleted_during_planning_holds_no_room()
@@ -410,9 +449,9 @@ public sealed class LargeRequestsTests : IAsyncLifetime
     }
 
     /// <summary>Opens a client that takes room for a body of a length, and sends only its first half MiB.</summary>
-    private async Task<RawClient> OpenSilentInBodyAsync(string db, int length)
+    private async Task<SlowClient> OpenSilentInBodyAsync(string db, int length)
     {
-        var client = await RawClient.OpenAsync(_server, $"POST {db}/bulk_docs", $"Content-Length: {length}");
+        var client = await SlowClient.OpenAsync(_server, $"POST {db}/bulk_docs", $"Content-Length: {length}");
         await client.SendAsync(new string(' ', 1 << 19));
         await AwaitAsync(() => HeldBytes >= LargeRequests.CopiesOfWrite * (long)length);
 
@@ -474,56 +513,5 @@ public sealed class LargeRequestsTests : IAsyncLifetime
         public bool IsAborted { get; private set; }
 
         public void Abort() => IsAborted = true;
-    }
-
-    private sealed class RawClient : IDisposable
-    {
-        private readonly TcpClient _client = new() { ReceiveBufferSize = 32 << 10 };
-
-        public static async Task<RawClient> OpenAsync(RunningServer server, string request, string header)
-        {
-            var client = new RawClient();
-            await client._client.ConnectAsync(server.Address.Host, server.Address.Port);
-            await client.SendAsync(
-                $"{request} HTTP/1.1\r\nHost: {server.Address.Authority}\r\n{header}"
-                    + $"{(header.Length == 0 ? "" : "\r\n")}\r\n"
-            );
-            return client;
-        }
-
-        public Task SendAsync(string text) =>
-            _client.GetStream().WriteAsync(Encoding.ASCII.GetBytes(text)).AsTask().WaitAsync(Guard);
-
-        public Task SendChunkAsync(string text) =>
-            SendAsync(string.Create(CultureInfo.InvariantCulture, $"{text.Length:x}\r\n{text}\r\n"));
-
-        public async Task<string> AnswerAsync()
-        {
-            byte[] buffer = new byte[64 << 10];
-            int read = await _client.GetStream().ReadAsync(buffer).AsTask().WaitAsync(Guard);
-            return Encoding.UTF8.GetString(buffer, 0, read);
-        }
-
-        /// <summary>Reads until the server hangs up.</summary>
-        public async Task<long> CountAsync()
-        {
-            byte[] buffer = new byte[64 << 10];
-            long bytes = 0;
-            try
-            {
-                while (await _client.GetStream().ReadAsync(buffer).AsTask().WaitAsync(Guard) is > 0 and int read)
-                {
-                    bytes += read;
-                }
-            }
-            catch (IOException)
-            {
-                // The connection was reset.
-            }
-
-            return bytes;
-        }
-
-        public void Dispose() => _client.Dispose();
     }
 }

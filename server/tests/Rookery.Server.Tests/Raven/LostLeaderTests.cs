@@ -68,12 +68,14 @@ public sealed class LostLeaderTests : IAsyncLifetime
     }
 
     [Fact]
-    public void A_request_in_a_multi_get_reports_the_nodes_removal()
+    public async Task A_request_in_a_multi_get_reports_the_nodes_removal()
     {
         const string Removed = "This node is not a member of its cluster any more.";
-        using var services = new ServiceCollection().AddSingleton(_server.Context).BuildServiceProvider();
+        await using var services = new ServiceCollection().AddSingleton(_server.Context).BuildServiceProvider();
         using var answer = ResponseBuffer.Rent();
-        using var body = new MultiGetPart(new DefaultHttpContext { RequestServices = services }, answer);
+        var http = new DefaultHttpContext { RequestServices = services };
+        using var lease = await _server.Context.LargeRequests.TakeAsync(http, bytes: 0);
+        await using var body = new MultiGetPart(http, answer, lease);
         var part = new DefaultHttpContext();
         part.Features.Set(body);
         var noLeader = new Rejection(RejectionKind.NoLeader, "No member leads now. Try again in a second.");

@@ -47,7 +47,7 @@ internal sealed class CounterBatch(ServerContext context)
         if (!writes)
         {
             batch.Command.Dispose();
-            await AnswerReadsAsync(http, database, operations, isFull);
+            await AnswerReadsAsync(http, database, operations, isFull, lease);
             return;
         }
 
@@ -87,7 +87,8 @@ internal sealed class CounterBatch(ServerContext context)
         HttpContext http,
         Database database,
         List<BatchedCounter> operations,
-        bool isFull
+        bool isFull,
+        LargeRequests.Lease? lease
     )
     {
         if (!await context.Node.Consensus.ReadBarrierAsync())
@@ -97,7 +98,7 @@ internal sealed class CounterBatch(ServerContext context)
         }
 
         var slices = new RequestTimeSlices(context, http);
-        using var answer = new DocumentResponse(http, context.LargeRequests);
+        using var answer = new DocumentResponse(http, context.LargeRequests, lease: lease);
         using (var reader = new AnswerReader(database, answer))
         {
             answer.Write("{\"Counters\":["u8);

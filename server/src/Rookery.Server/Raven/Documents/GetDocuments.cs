@@ -53,7 +53,7 @@ internal sealed class GetDocuments(ServerContext context)
         if (ids > 0)
         {
             RefuseListParameters(http);
-            return AnswerAsync(http, database, ReadIds(http));
+            return AnswerAsync(http, database, ReadIds(http), lease: null);
         }
 
         return !HasIncludes(http)
@@ -68,6 +68,7 @@ internal sealed class GetDocuments(ServerContext context)
     public async Task PostAsync(HttpContext http, Database database)
     {
         List<string> ids;
+        LargeRequests.Lease? lease;
         using (
             var body = await RequestBody.ReadAsync(
                 http,
@@ -78,9 +79,10 @@ internal sealed class GetDocuments(ServerContext context)
         )
         {
             ids = ReadIds(body.Span);
+            lease = body.Lease;
         }
 
-        await AnswerAsync(http, database, ids);
+        await AnswerAsync(http, database, ids, lease);
     }
 
     private Task AnswerOneAsync(HttpContext http, Database database, ReadOnlySpan<char> escapedId)
@@ -115,7 +117,14 @@ internal sealed class GetDocuments(ServerContext context)
         do
         {
             using var lease = context.LargeRequests.Begin(http);
-            await lease.GrowToReadAsync(neededBytes);
+            long bytes = lease.OuterBytes + neededBytes;
+            if (!lease.TryGrow(bytes))
+            {
+                // Release the memory of a multi_get before waiting for more, so that no two wait for each other.
+                lease.ReleaseAll();
+                await lease.GrowToReadAsync(bytes);
+            }
+
             using var answer = ResponseBuffer.Rent();
             written = WriteOne(http, answer, database, id, neededBytes, out neededBytes);
             if (written == OneWritten.Whole)
@@ -183,7 +192,12 @@ internal sealed class GetDocuments(ServerContext context)
         answer.Write("],\"Includes\":{}}"u8);
     }
 
-    private async Task AnswerAsync(HttpContext http, Database database, List<string> ids)
+    /// <summary>Answers with documents and what they include.</summary>
+    /// <param name="http">The request.</param>
+    /// <param name="database">The database.</param>
+    /// <param name="ids">The ids of the documents.</param>
+    /// <param name="lease">The memory that the ids hold; null for none.</param>
+    private async Task AnswerAsync(HttpContext http, Database database, List<string> ids, LargeRequests.Lease? lease)
     {
         CheckTransactionMode(http);
         if (HasCompareExchange(http) && !GetCompareExchange.IsLocal(http))
@@ -191,7 +205,7 @@ internal sealed class GetDocuments(ServerContext context)
             await CompareExchangeExpiry.EndDueValuesAsync(database, context.Node.Consensus);
         }
 
-        using var answer = new DocumentResponse(http, context.LargeRequests);
+        using var answer = new DocumentResponse(http, context.LargeRequests, lease: lease);
         var tag = new EntityTag(database);
         bool isFound;
         using (var reader = new AnswerReader(database, answer))

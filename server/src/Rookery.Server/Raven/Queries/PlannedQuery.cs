@@ -57,12 +57,13 @@ internal sealed class PlannedQuery(QueryPlan plan, QueryTags tags, long etag, st
             if (request.HeldBytes > LargeRequests.BytesWithoutLease)
             {
                 lease ??= context.LargeRequests.Begin(http);
-                if (!lease.TryGrow(request.HeldBytes))
+                long bytes = lease.OuterBytes + request.HeldBytes;
+                if (!lease.TryGrow(bytes))
                 {
                     // Release the memory before waiting for more. Otherwise two requests could each wait for the memory
                     // of the other.
                     lease.ReleaseAll();
-                    await lease.GrowAsync(request.HeldBytes);
+                    await lease.GrowAsync(bytes);
                 }
             }
 

@@ -32,7 +32,7 @@ internal sealed class RunQuery(ServerContext context)
         {
             if (debug is "explain")
             {
-                await ExplainAsync(http, database, planned.Plan);
+                await ExplainAsync(http, database, planned);
             }
             else if (planned.Tag is not { } tag || !EntityTag.TryAnswerNotModified(http, tag))
             {
@@ -56,11 +56,12 @@ internal sealed class RunQuery(ServerContext context)
         }
     }
 
-    private Task ExplainAsync(HttpContext http, Database database, QueryPlan plan)
+    private Task ExplainAsync(HttpContext http, Database database, PlannedQuery planned)
     {
+        var plan = planned.Plan;
         IndexChoice choice;
         long? postingsRead;
-        using (var sink = new DocumentResponse(http, context.LargeRequests))
+        using (var sink = new DocumentResponse(http, context.LargeRequests, lease: planned.Lease))
         {
             (choice, postingsRead) = context.Queries.Explain(database, plan, sink);
         }
