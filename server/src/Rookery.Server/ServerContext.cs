@@ -70,6 +70,12 @@ public sealed class ServerContext(
     /// <summary>Counts requests and durations by route.</summary>
     public RequestMetrics Metrics { get; } = new(time);
 
+    /// <summary>
+    /// Reads the card and the load of the machine for samples, metrics and alerts, so that a hanging driver holds one
+    /// thread and not one for each.
+    /// </summary>
+    internal BoardReader BoardReader { get; } = new(options.Board?.Board);
+
     /// <summary>Limits the memory that large requests hold together.</summary>
     internal Raven.LargeRequests LargeRequests { get; } = new(memory, time);
 

@@ -105,7 +105,7 @@ public sealed class BoardHealthTests
     private static string MetricsOf(BoardWatch watch)
     {
         var text = new PrometheusText();
-        BoardHealth.Add(text, watch);
+        BoardHealth.Add(text, watch, watch.Board.ReadStorage());
         return text.ToString();
     }
 

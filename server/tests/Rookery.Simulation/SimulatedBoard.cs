@@ -27,7 +27,14 @@ public sealed class SimulatedBoard : IBoard
         return Next;
     }
 
-    public IReadOnlyList<StorageReading> ReadStorage() => Storage;
+    /// <summary>Called before each read of <see cref="Storage"/>, for example to hang as a driver does.</summary>
+    public Action BeforeReadStorage { get; set; } = static () => { };
+
+    public IReadOnlyList<StorageReading> ReadStorage()
+    {
+        BeforeReadStorage();
+        return Storage;
+    }
 
     /// <summary>The use of the machine that <see cref="ReadUse"/> returns.</summary>
     public MachineUse Use { get; set; }

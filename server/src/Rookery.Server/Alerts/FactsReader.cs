@@ -1,3 +1,4 @@
+using Rookery.Board;
 using Rookery.Documents.Nodes;
 using Rookery.Platform;
 
@@ -13,6 +14,7 @@ internal sealed class FactsReader(ServerContext context)
     private readonly RecentCount _redisUnknown = new(context.Time);
     private readonly RecentCount _redisRefused = new(context.Time);
     private readonly RecentCount _redisSlow = new(context.Time);
+    private IReadOnlyList<StorageReading> _devices = [];
     private long _syncs;
     private long? _syncSeenAt;
 
@@ -40,7 +42,7 @@ internal sealed class FactsReader(ServerContext context)
             UnreadableContents = statistics?.ContentDamage.Count ?? 0,
             StorageTrouble = statistics?.Storage.Health,
             Board = context.Options.Board?.Reading,
-            Devices = context.Options.Board?.Board.ReadStorage() ?? [],
+            Devices = ReadDevices(),
             SyncMicroseconds = ReadSync(),
             CertificateEnds = context.Options.Identity?.Invoke()?.Certificate.NotAfter.ToUniversalTime() is { } ends
                 ? new DateTimeOffset(ends)
@@ -49,6 +51,13 @@ internal sealed class FactsReader(ServerContext context)
             IndexTroubles = isHealthy ? ReadIndexes(node!) : [],
             Redis = ReadRedis(),
         };
+    }
+
+    // While a driver hangs, the last readings count: an alert about a worn card must not end because of it.
+    private IReadOnlyList<StorageReading> ReadDevices()
+    {
+        var (devices, _) = context.BoardReader.Read();
+        return _devices = devices.Count > 0 ? devices : _devices;
     }
 
     /// <summary>

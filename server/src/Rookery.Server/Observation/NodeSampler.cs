@@ -21,7 +21,6 @@ internal sealed class NodeSampler(ServerContext context)
     private const double MicrosecondsPerMillisecond = 1000;
 
     private readonly Lock _gate = new();
-    private readonly BoardReader _board = new(context.Options.Board?.Board);
     private readonly long _started = context.Time.GetTimestamp();
     private Counts? _latestKept;
     private Counts? _previousKept;
@@ -114,7 +113,7 @@ internal sealed class NodeSampler(ServerContext context)
     {
         var watch = context.Options.Board;
         var reading = watch?.Reading ?? default;
-        var (devices, use) = _board.Read();
+        var (devices, use) = context.BoardReader.Read();
         var counts = Counts.Of(context, use, SumOf(devices, static device => device.WrittenBytes));
         var statistics = context.Readiness.Node?.ReadStatistics();
         var notes = context.Options.MachineNotes?.Invoke();

@@ -42,7 +42,10 @@ internal static class BoardHealth
     }
 
     /// <summary>Adds the metrics of the board.</summary>
-    public static void Add(PrometheusText text, BoardWatch? watch)
+    /// <param name="text">Receives the metrics.</param>
+    /// <param name="watch">The board; null if none is watched, and nothing is added.</param>
+    /// <param name="devices">Its storage devices; empty while they are unknown.</param>
+    public static void Add(PrometheusText text, BoardWatch? watch, IReadOnlyList<StorageReading> devices)
     {
         if (watch is null)
         {
@@ -83,7 +86,7 @@ internal static class BoardHealth
                 .Sample(maximum);
         }
 
-        AddStorage(text, watch.Board.ReadStorage());
+        AddStorage(text, devices);
     }
 
     private static void WriteFlags(Utf8JsonWriter json, string name, Throttling known, Throttling flags)

@@ -54,7 +54,7 @@ internal static class MetricsRoute
         AddIo(text, context.Io);
         AddMemory(text, context.Memory);
         CertificateHealth.Add(text, context);
-        BoardHealth.Add(text, context.Options.Board);
+        BoardHealth.Add(text, context.Options.Board, context.BoardReader.Read().Devices);
         context.Options.MachineNotes?.Invoke().Add(text);
         AddSubscriptions(text, context.Subscriptions);
         foreach (var protocol in context.Protocols)

@@ -1,0 +1,41 @@
+using Rookery.Board;
+using Rookery.Server.Alerts;
+using Rookery.Server.Tests.Raven;
+using Rookery.Simulation;
+
+namespace Rookery.Server.Tests;
+
+/// <summary>A card whose driver hangs when its state is read.</summary>
+public sealed class HangingCardTests
+{
+    // Ends a test that would otherwise hang; a passing test never waits for it.
+    private static readonly TimeSpan Guard = TimeSpan.FromSeconds(30);
+
+    [Fact]
+    public async Task Metrics_and_alerts_do_not_wait_for_it()
+    {
+        using var answers = new ManualResetEventSlim();
+        var board = new SimulatedBoard { Storage = [new StorageReading("mmcblk0") { LifeUsedA = 0.9 }] };
+        using var watch = new BoardWatch(board, TimeProvider.System);
+        var server = new RunningServer { ChangeOptions = options => options with { Board = watch } };
+        await server.InitializeAsync();
+        try
+        {
+            var facts = new FactsReader(server.Context);
+            Assert.Equal(board.Storage, facts.Read()!.Devices);
+            board.BeforeReadStorage = answers.Wait;
+            var metrics = await server.SendAsync("GET", "/metrics").WaitAsync(Guard);
+            Assert.Equal(200, metrics.Status);
+            Assert.Contains("rookery_board_info", metrics.Body, StringComparison.Ordinal);
+            Assert.DoesNotContain("mmcblk0", metrics.Body, StringComparison.Ordinal);
+
+            // An alert about the card stays.
+            Assert.Equal(board.Storage, (await Task.Run(facts.Read).WaitAsync(Guard))!.Devices);
+        }
+        finally
+        {
+            answers.Set();
+            await server.DisposeAsync();
+        }
+    }
+}
