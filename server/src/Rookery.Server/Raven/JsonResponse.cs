@@ -14,14 +14,17 @@ internal static class JsonResponse
     )
     {
         using var answer = ResponseBuffer.Rent();
-        using (var json = new Utf8JsonWriter(answer))
-        {
-            json.WriteStartObject();
-            members(json);
-            json.WriteEndObject();
-        }
-
+        Write(answer, members);
         http.Response.StatusCode = status;
         await answer.SendAsync(http);
+    }
+
+    /// <summary>Writes an object whose members <paramref name="members"/> writes.</summary>
+    public static void Write(ResponseBuffer answer, Action<Utf8JsonWriter> members)
+    {
+        using var json = new Utf8JsonWriter(answer);
+        json.WriteStartObject();
+        members(json);
+        json.WriteEndObject();
     }
 }

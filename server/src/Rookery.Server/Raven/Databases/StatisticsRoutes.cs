@@ -82,9 +82,15 @@ internal sealed class StatisticsRoutes(ServerContext context)
         Action<Utf8JsonWriter, DatabaseReader, DatabaseStatistics> members
     )
     {
-        using var reader = database.OpenReader();
-        var statistics = reader.ReadStatistics();
-        await JsonResponse.SendAsync(http, json => members(json, reader, statistics));
+        using var answer = ResponseBuffer.Rent();
+        using (var reader = database.OpenReader())
+        {
+            var statistics = reader.ReadStatistics();
+            JsonResponse.Write(answer, json => members(json, reader, statistics));
+        }
+
+        // The snapshot is disposed before this, so that a slow client does not hold it.
+        await answer.SendAsync(http);
     }
 
     private List<ShownIndex> WriteCounts(Utf8JsonWriter json, in DatabaseReader reader, DatabaseStatistics statistics)
