@@ -147,6 +147,17 @@ public sealed class ChangesRouteTests(RunningServer server) : IClassFixture<Runn
     }
 
     [Fact]
+    public void Ending_an_operation_that_has_ended_and_is_forgotten_does_nothing()
+    {
+        var memory = new MemoryBudget(64L << 20).AddShare("details", limitBytes: 1 << 20);
+        var operation = new SetOperation(database: 1, 7, "from Users", memory);
+        operation.Complete();
+        operation.Dispose();
+        operation.Kill();
+        Assert.Equal(OperationStage.Completed, operation.Stage);
+    }
+
+    [Fact]
     public async Task Operations_of_another_database_are_not_reported()
     {
         string db = await server.CreateDatabaseAsync();

@@ -43,7 +43,18 @@ internal abstract class LongOperation(uint database, long id) : IDisposable
 
     public CancellationToken Killed => _killed.Token;
 
-    public void Kill() => _killed.Cancel();
+    /// <summary>Asks the operation to end. Does nothing if it has ended.</summary>
+    public void Kill()
+    {
+        try
+        {
+            _killed.Cancel();
+        }
+        catch (ObjectDisposedException)
+        {
+            // It ended and was forgotten meanwhile.
+        }
+    }
 
     public void Complete() => _stage = OperationStage.Completed;
 

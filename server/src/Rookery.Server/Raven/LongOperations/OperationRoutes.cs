@@ -30,12 +30,7 @@ internal sealed class OperationRoutes(ServerContext context, OperationRegistry o
 
     public Task KillAsync(HttpContext http, Database database)
     {
-        var operation = Find(http, database);
-        if (operation.Stage == OperationStage.InProgress)
-        {
-            operation.Kill();
-        }
-
+        Find(http, database).Kill();
         return EmptyResponse.AnswerNoContent(http);
     }
 
