@@ -208,6 +208,60 @@ public sealed class ChangesRouteTests(RunningServer server) : IClassFixture<Runn
     }
 
     [Fact]
+    public async Task A_command_with_the_longest_names_is_confirmed_though_all_of_it_is_escaped()
+    {
+        using var socket = await ConnectAsync(await server.CreateDatabaseAsync());
+        string name = string.Concat(Enumerable.Repeat("\\u0061", 512));
+        Assert.Equal(
+            """{"CommandId":3,"Type":"Confirm"}""",
+            await AskAsync(
+                socket,
+                $$"""{"CommandId":3,"Command":"watch-document-counter","Params":["{{name}}","{{name}}"]}"""
+            )
+        );
+    }
+
+    [Theory]
+    [InlineData(16 << 10)]
+    [InlineData(100_000)]
+    public async Task A_command_that_is_too_long_gets_an_error_and_the_connection_stays(int length)
+    {
+        using var socket = await ConnectAsync(await server.CreateDatabaseAsync());
+        string command = $$"""{"CommandId":7,"Command":"watch-doc","Param":"{{new string('x', length)}}"}""";
+        var answer = JsonDocument.Parse(await AskAsync(socket, command)).RootElement;
+        Assert.Equal("Error", answer.GetProperty("Type").GetString());
+        Assert.Contains("longer than 16 KiB", answer.GetProperty("Exception").GetString(), StringComparison.Ordinal);
+        Assert.Equal(
+            """{"CommandId":8,"Type":"Confirm"}""",
+            await AskAsync(socket, """{"CommandId":8,"Command":"watch-docs","Param":null}""")
+        );
+    }
+
+    [Fact]
+    public async Task A_stop_of_the_node_is_told_with_1001()
+    {
+        var stopping = new RunningServer();
+        await stopping.InitializeAsync();
+        using var socket = new ClientWebSocket();
+        await socket.ConnectAsync(
+            new UriBuilder(stopping.Address)
+            {
+                Scheme = "ws",
+                Path = await stopping.CreateDatabaseAsync() + "/changes",
+            }.Uri,
+            CancellationToken.None
+        );
+        await AskAsync(socket, """{"CommandId":1,"Command":"watch-docs","Param":null}""");
+        var stopped = stopping.StopAsync();
+        Assert.Equal("", await ReceiveAsync(socket));
+        Assert.Equal(WebSocketCloseStatus.EndpointUnavailable, socket.CloseStatus);
+        await socket.CloseOutputAsync(WebSocketCloseStatus.NormalClosure, null, CancellationToken.None);
+        await stopped;
+        await stopping.DisposeAsync();
+        Assert.True(stopping.Log.Lines.IsEmpty, string.Join('\n', stopping.Log.Lines));
+    }
+
+    [Fact]
     public async Task The_connection_ends_with_its_database()
     {
         string db = await server.CreateDatabaseAsync();

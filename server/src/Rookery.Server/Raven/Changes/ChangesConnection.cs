@@ -32,14 +32,15 @@ internal sealed class ChangesConnection(
     private const string ChangesLost =
         "Changes were lost or the database is gone. Connect again and read what changed.";
 
+    private const string NodeStops = "The node stops. Connect to another one, or again in a moment.";
+
     private static readonly TimeSpan CloseTimeout = TimeSpan.FromSeconds(2);
 
     // Longest time for sending one message. Changes queue up meanwhile.
     private static readonly TimeSpan SendTimeout = TimeSpan.FromSeconds(30);
 
-    // Most commands name one id of at most 512 bytes, each of which may be escaped as six. A longer command ends the
-    // connection.
-    private const int MessageBytes = 4 << 10;
+    // The longest command names an id and a counter of 512 bytes each, and each byte may be escaped as six.
+    private const int MessageBytes = 16 << 10;
     private const int ChangesPerMessage = 256;
 
     private readonly ChangeWatches _watches = new();
@@ -52,42 +53,62 @@ internal sealed class ChangesConnection(
     /// </summary>
     public async Task RunAsync(CancellationToken stopping)
     {
-        using var ending = CancellationTokenSource.CreateLinkedTokenSource(stopping);
+        // A stop does not cancel the loops at once: that would abort the socket before its close frame is sent.
+        using var ending = new CancellationTokenSource();
+        var stop = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        using var registration = stopping.Register(() => stop.TrySetResult());
         using var changes = database.Subscribe();
         using var indexChanges = database.SubscribeToIndexes();
         operations.Changed += Post;
+        var accessEnd = WaitForAccessEndAsync(ending.Token);
+        var receiving = ReceiveAsync(ending.Token);
+        Task[] senders =
+        [
+            SendChangesAsync(changes, ending.Token),
+            SendOperationsAsync(ending.Token),
+            SendIndexChangesAsync(indexChanges, ending.Token),
+            SendBatchesAsync(ending.Token),
+        ];
+        var sending = Task.WhenAny(senders);
         try
         {
-            var accessEnd = WaitForAccessEndAsync(ending.Token);
-            var receiving = ReceiveAsync(ending.Token);
-            var sending = Task.WhenAny(
-                SendChangesAsync(changes, ending.Token),
-                SendOperationsAsync(ending.Token),
-                SendIndexChangesAsync(indexChanges, ending.Token),
-                SendBatchesAsync(ending.Token)
-            );
-            await Task.WhenAny(receiving, sending, accessEnd);
-            var (status, reason) = (accessEnd.IsCompletedSuccessfully, sending.IsCompleted) switch
-            {
-                (true, _) => (WebSocketCloseStatus.PolicyViolation, AccessEnded),
-                (false, true) => (WebSocketCloseStatus.InternalServerError, ChangesLost),
-                (false, false) => (WebSocketCloseStatus.NormalClosure, null),
-            };
+            await Task.WhenAny(receiving, sending, accessEnd, stop.Task);
+            var (status, reason) =
+                accessEnd.IsCompletedSuccessfully ? (WebSocketCloseStatus.PolicyViolation, AccessEnded)
+                : stop.Task.IsCompleted ? (WebSocketCloseStatus.EndpointUnavailable, NodeStops)
+                : sending.IsCompleted ? (WebSocketCloseStatus.InternalServerError, ChangesLost)
+                : (WebSocketCloseStatus.NormalClosure, null);
             await CloseAsync(receiving, status, reason);
-            await ending.CancelAsync();
-            await Task.WhenAll(receiving, sending, accessEnd);
         }
-        catch (Exception ended) when (ended is WebSocketException or OperationCanceledException or IOException)
+        catch (Exception ended) when (IsEnd(ended))
         {
-            // The client disconnected, or the node stops.
+            // The client disconnected.
         }
         finally
         {
             operations.Changed -= Post;
+            await ending.CancelAsync();
+            await WaitForAllAsync([accessEnd, receiving, .. senders]);
         }
     }
 
     public void Dispose() => _sending.Dispose();
+
+    private static bool IsEnd(Exception failure) =>
+        failure is WebSocketException or OperationCanceledException or IOException or TimeoutException;
+
+    // The loops use the subscriptions and the semaphore, which are disposed afterwards.
+    private static async Task WaitForAllAsync(Task[] loops)
+    {
+        try
+        {
+            await Task.WhenAll(loops);
+        }
+        catch (Exception ended) when (IsEnd(ended))
+        {
+            // They were cancelled, or the client disconnected.
+        }
+    }
 
     private void Post(object? sender, OperationChangedEventArgs changed)
     {
@@ -110,19 +131,28 @@ internal sealed class ChangesConnection(
     {
         byte[] message = new byte[MessageBytes];
         int length = 0;
+        bool isTooLong = false;
         while (true)
         {
             var received = await socket.ReceiveAsync(message.AsMemory(length), ending);
-            length += received.Count;
-            if (received.MessageType == WebSocketMessageType.Close || length == message.Length)
+            if (received.MessageType == WebSocketMessageType.Close)
             {
                 return;
             }
 
+            length += received.Count;
             if (received.EndOfMessage)
             {
-                await ExecuteAsync(message.AsMemory(0, length), ending);
-                length = 0;
+                await (
+                    isTooLong
+                        ? ConfirmAsync(id: 0, $"The command is longer than {MessageBytes >> 10} KiB.", ending)
+                        : ExecuteAsync(message.AsMemory(0, length), ending)
+                );
+                (length, isTooLong) = (0, false);
+            }
+            else if (isTooLong || length == message.Length)
+            {
+                (length, isTooLong) = (0, true); // the rest is read to find the next command
             }
         }
     }
@@ -144,7 +174,11 @@ internal sealed class ChangesConnection(
             problem = refused.Message;
         }
 
-        await SendAsync(
+        await ConfirmAsync(id, problem, ending);
+    }
+
+    private Task ConfirmAsync(long id, string? problem, CancellationToken ending) =>
+        SendAsync(
             json =>
             {
                 json.WriteStartObject();
@@ -159,7 +193,6 @@ internal sealed class ChangesConnection(
             },
             ending
         );
-    }
 
     private async Task SendChangesAsync(ChangeSubscription<DocumentChange> changes, CancellationToken ending)
     {
@@ -364,11 +397,12 @@ internal sealed class ChangesConnection(
     /// Sends a close frame and waits up to two seconds for the client's close frame. An immediate disconnect could
     /// discard the messages sent last.
     /// </summary>
+    /// <exception cref="TimeoutException">The client accepts nothing.</exception>
     private async Task CloseAsync(Task receiving, WebSocketCloseStatus status, string? reason)
     {
         if (socket.State is WebSocketState.Open or WebSocketState.CloseReceived)
         {
-            await socket.CloseOutputAsync(status, reason, CancellationToken.None);
+            await socket.CloseOutputAsync(status, reason, CancellationToken.None).WaitAsync(CloseTimeout, time);
             await Task.WhenAny(receiving, Task.Delay(CloseTimeout, time));
         }
     }
