@@ -49,10 +49,14 @@ internal sealed class MemberWatch(
     private async Task PollOnceAsync(CancellationToken stopping)
     {
         long startedAt = context.Time.GetTimestamp();
+
+        // Taken before IsWatched is read: a browser that opens the dashboard in between cancels it.
+        var watchBegins = observation.WatchBegins;
         bool isWatched = observation.IsWatched;
+        var woken = isWatched ? CancellationToken.None : watchBegins;
         try
         {
-            if (!await PollAsync(isWatched, stopping))
+            if (!await PollAsync(isWatched, woken, stopping))
             {
                 return; // ask again at once: the member has more
             }
@@ -63,13 +67,11 @@ internal sealed class MemberWatch(
             // member is seen again after its next upgrade.
             _client?.Dispose();
             _client = null;
-            if (
-                !stopping.IsCancellationRequested
-                && !(failure is OperationCanceledException && !isWatched && observation.IsWatched)
-            )
+            bool isWoken = failure is OperationCanceledException && woken.IsCancellationRequested;
+            if (!stopping.IsCancellationRequested && !isWoken)
             {
                 observed.RecordFailure();
-                await PauseAsync(isWatched ? WatchedInterval : SampleHistory.Span, startedAt, isWatched, stopping);
+                await PauseAsync(isWatched ? WatchedInterval : SampleHistory.Span, startedAt, woken, stopping);
             }
 
             return;
@@ -77,10 +79,10 @@ internal sealed class MemberWatch(
 
         // If no browser shows the dashboard, the member delays its answer until it has a sample. The pause is for a
         // member that answers at once.
-        await PauseAsync(WatchedInterval, startedAt, isWatched, stopping);
+        await PauseAsync(WatchedInterval, startedAt, woken, stopping);
     }
 
-    private async Task PauseAsync(TimeSpan atLeast, long startedAt, bool isWatched, CancellationToken stopping)
+    private async Task PauseAsync(TimeSpan atLeast, long startedAt, CancellationToken woken, CancellationToken stopping)
     {
         var remaining = atLeast - context.Time.GetElapsedTime(startedAt);
         if (remaining <= TimeSpan.Zero)
@@ -88,10 +90,7 @@ internal sealed class MemberWatch(
             return;
         }
 
-        using var linked = CancellationTokenSource.CreateLinkedTokenSource(
-            stopping,
-            isWatched ? CancellationToken.None : observation.WatchBegins
-        );
+        using var linked = CancellationTokenSource.CreateLinkedTokenSource(stopping, woken);
         try
         {
             await Task.Delay(remaining, context.Time, linked.Token);
@@ -103,8 +102,11 @@ internal sealed class MemberWatch(
     }
 
     /// <summary>Sends one request for samples and records the answer.</summary>
+    /// <param name="isWatched">Whether a browser shows the dashboard.</param>
+    /// <param name="woken">Cancelled when a browser opens it.</param>
+    /// <param name="stopping">Cancelled when the node stops.</param>
     /// <returns>False if the next request is due at once.</returns>
-    private async Task<bool> PollAsync(bool isWatched, CancellationToken stopping)
+    private async Task<bool> PollAsync(bool isWatched, CancellationToken woken, CancellationToken stopping)
     {
         if (_client is not null && context.Time.GetElapsedTime(_clientMadeAt) >= ClientLifetime)
         {
@@ -132,7 +134,7 @@ internal sealed class MemberWatch(
             $"{MemberRequests.SamplesPath}?since={observed.History.NewestUnixMilliseconds}"
                 + $"&slowSince={observed.Slow.NewestUnixMicroseconds}&show={(isWatched ? "true" : "false")}"
         );
-        using var answer = await GetAsync(path, isWatched, stopping);
+        using var answer = await GetAsync(path, isWatched, woken, stopping);
         var root = answer.RootElement;
         observed.RecordAnswer(
             new MemberAnswer(
@@ -164,7 +166,7 @@ internal sealed class MemberWatch(
                     $"{MemberRequests.KeptPath}?node={Uri.EscapeDataString(self.Tag)}"
                         + $"&since={restored.NewestUnixMilliseconds}&slowSince=0"
                 );
-                using var answer = await GetAsync(path, isWatched: true, stopping);
+                using var answer = await GetAsync(path, isWatched: true, CancellationToken.None, stopping);
                 int before = restored.Count;
                 self.Slow.Add(ObservationJson.ReadSlow(answer.RootElement.GetProperty("Slow"u8)));
                 foreach (var row in ObservationJson.ReadHistory(answer.RootElement.GetProperty("History"u8)))
@@ -196,14 +198,15 @@ internal sealed class MemberWatch(
         return answer.GetProperty("HasMore"u8).GetBoolean();
     }
 
-    private async Task<JsonDocument> GetAsync(string path, bool isWatched, CancellationToken stopping)
+    private async Task<JsonDocument> GetAsync(
+        string path,
+        bool isWatched,
+        CancellationToken woken,
+        CancellationToken stopping
+    )
     {
         using var timeout = new CancellationTokenSource(isWatched ? WatchedTimeout : UnwatchedTimeout, context.Time);
-        using var linked = CancellationTokenSource.CreateLinkedTokenSource(
-            timeout.Token,
-            stopping,
-            isWatched ? CancellationToken.None : observation.WatchBegins
-        );
+        using var linked = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, stopping, woken);
         using var answer = await _client!.GetAsync(
             new Uri(path, UriKind.Relative),
             HttpCompletionOption.ResponseContentRead,

@@ -20,6 +20,7 @@ public sealed class MemberWatchTests : IAsyncLifetime
     private readonly SimulatedTimeProvider _time = new();
     private readonly MemberPort _port = new();
     private readonly RunningServer _server;
+    private Action _beforeConnect = static () => { };
 
     public MemberWatchTests() =>
         _server = new RunningServer
@@ -28,9 +29,10 @@ public sealed class MemberWatchTests : IAsyncLifetime
             ChangeOptions = options =>
                 options with
                 {
-                    ConnectToMember = _ => new HttpClient(_port, disposeHandler: false)
+                    ConnectToMember = _ =>
                     {
-                        BaseAddress = new Uri("http://port"),
+                        _beforeConnect();
+                        return new HttpClient(_port, disposeHandler: false) { BaseAddress = new Uri("http://port") };
                     },
                 },
         };
@@ -88,6 +90,36 @@ public sealed class MemberWatchTests : IAsyncLifetime
         await watching;
     }
 
+    /// <summary>
+    /// The browser opens the dashboard when a poll has begun, but has not been sent. Formerly, the member then seemed
+    /// to be down until that poll was answered or timed out.
+    /// </summary>
+    [Fact]
+    public async Task A_browser_that_opens_the_dashboard_as_a_poll_begins_gets_the_next_one()
+    {
+        var observation = _server.Context.Observation;
+        var member = new ObservedNode("B", observation.Memory, _time);
+        IDisposable? watched = null;
+        _port.AnswerTo = path =>
+            path.StartsWith(MemberRequests.KeptPath, StringComparison.Ordinal) ? NoHistory
+            : path.Contains("show=true", StringComparison.Ordinal) ? Sample
+            : MemberPort.Never;
+        _beforeConnect = () => watched ??= observation.Watch();
+        using var stop = new CancellationTokenSource();
+        var watching = new MemberWatch(_server.Context, observation, member, "B").RunAsync(stop.Token);
+
+        // The clock stands still, so nothing times out.
+        using var guard = new CancellationTokenSource(TimeSpan.FromSeconds(30));
+        while (member.LastAnswer is null)
+        {
+            await Task.Delay(5, guard.Token);
+        }
+
+        await stop.CancelAsync();
+        await watching;
+        watched!.Dispose();
+    }
+
     [Fact]
     public async Task A_restore_that_breaks_off_releases_its_memory()
     {
@@ -124,6 +156,9 @@ public sealed class MemberWatchTests : IAsyncLifetime
     /// <summary>The port of the member: answers each request with a text, or with status 500 for null.</summary>
     private sealed class MemberPort : HttpMessageHandler
     {
+        /// <summary>The text of a request that is not answered before its client gives up.</summary>
+        public const string Never = "never";
+
         private int _requests;
 
         /// <summary>Returns the answer to a path with its query.</summary>
@@ -131,19 +166,22 @@ public sealed class MemberWatchTests : IAsyncLifetime
 
         public int Requests => Volatile.Read(ref _requests);
 
-        protected override Task<HttpResponseMessage> SendAsync(
+        protected override async Task<HttpResponseMessage> SendAsync(
             HttpRequestMessage request,
             CancellationToken cancellationToken
         )
         {
             Interlocked.Increment(ref _requests);
             string? body = AnswerTo(request.RequestUri!.PathAndQuery);
-            return Task.FromResult(
-                new HttpResponseMessage(body is null ? HttpStatusCode.InternalServerError : HttpStatusCode.OK)
-                {
-                    Content = new StringContent(body ?? "broken", Encoding.UTF8, "application/json"),
-                }
-            );
+            if (body is Never)
+            {
+                await Task.Delay(Timeout.Infinite, cancellationToken);
+            }
+
+            return new HttpResponseMessage(body is null ? HttpStatusCode.InternalServerError : HttpStatusCode.OK)
+            {
+                Content = new StringContent(body ?? "broken", Encoding.UTF8, "application/json"),
+            };
         }
     }
 }
