@@ -140,11 +140,12 @@ internal sealed class LiveStream(ServerContext context)
         signal.SetResult(frame);
     }
 
-    private Task<byte[]> NextFrame()
+    /// <summary>Returns the newest frame, null between two runs, and the task of the one after it.</summary>
+    private (byte[]? Newest, Task<byte[]> Next) ReadFrames()
     {
         lock (_gate)
         {
-            return _next.Task;
+            return (_newest, _next.Task);
         }
     }
 
@@ -184,8 +185,8 @@ internal sealed class LiveStream(ServerContext context)
             try
             {
                 byte[] frame = await _next.WaitAsync(timeout, time, cancellationToken);
-                _next = stream.NextFrame();
-                return frame;
+                (byte[]? current, _next) = stream.ReadFrames();
+                return current ?? frame; // of several frames since the last call, the newest
             }
             catch (TimeoutException)
             {
