@@ -1,35 +1,45 @@
 namespace Rookery.Server.Observation;
 
-/// <summary>A light that blinks until a time, which each request sets again. Thread-safe.</summary>
-internal sealed class BlinkingLight(TimeProvider time)
+/// <summary>
+/// A light that blinks until a time, which each request sets again. Switching a light writes files, so callers wait for
+/// their turn without a thread. Thread-safe.
+/// </summary>
+/// <param name="time">The clock.</param>
+/// <param name="turn">Lets one caller at a time use the light.</param>
+internal sealed class BlinkingLight(TimeProvider time, SemaphoreSlim turn)
 {
-    private readonly Lock _gate = new();
     private IDisposable? _blinking;
     private long _endsAt;
 
     /// <summary>Lets the light blink for a duration from now on.</summary>
     /// <param name="duration">The duration.</param>
     /// <param name="begin">
-    /// Called if the light does not blink; begins the blinking, and makes sure that <see cref="StopIfDue"/> is called.
-    /// Disposing the result ends the blinking.
+    /// Called if the light does not blink; begins the blinking, and makes sure that <see cref="StopIfDueAsync"/> is
+    /// called. Disposing the result ends the blinking.
     /// </param>
-    public void BlinkFor(TimeSpan duration, Func<IDisposable> begin)
+    public async Task BlinkForAsync(TimeSpan duration, Func<IDisposable> begin)
     {
-        lock (_gate)
+        await turn.WaitAsync();
+        try
         {
             _blinking ??= begin();
             _endsAt = time.GetTimestamp() + (long)(duration.TotalSeconds * time.TimestampFrequency);
         }
+        finally
+        {
+            turn.Release();
+        }
     }
 
     /// <summary>
-    /// Ends the blinking if its time is over. The check and the end hold one lock, so that a simultaneous request
-    /// either extends the blinking or starts it again.
+    /// Ends the blinking if its time is over. The check and the end are one turn, so that a simultaneous request either
+    /// extends the blinking or starts it again.
     /// </summary>
     /// <returns>The time that remains; null if the blinking has ended.</returns>
-    public TimeSpan? StopIfDue()
+    public async Task<TimeSpan?> StopIfDueAsync()
     {
-        lock (_gate)
+        await turn.WaitAsync();
+        try
         {
             long now = time.GetTimestamp();
             if (_endsAt > now)
@@ -37,19 +47,33 @@ internal sealed class BlinkingLight(TimeProvider time)
                 return time.GetElapsedTime(now, _endsAt);
             }
 
-            Stop();
+            End();
             return null;
+        }
+        finally
+        {
+            turn.Release();
         }
     }
 
     /// <summary>Ends the blinking.</summary>
-    public void Stop()
+    public async Task StopAsync()
     {
-        lock (_gate)
+        await turn.WaitAsync();
+        try
         {
-            var ended = _blinking;
-            _blinking = null;
-            ended?.Dispose();
+            End();
         }
+        finally
+        {
+            turn.Release();
+        }
+    }
+
+    private void End()
+    {
+        var ended = _blinking;
+        _blinking = null;
+        ended?.Dispose();
     }
 }

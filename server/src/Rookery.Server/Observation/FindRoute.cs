@@ -19,7 +19,7 @@ internal sealed class FindRoute(ServerContext context)
     private const int DefaultSeconds = 30;
     private const int MaxSeconds = 300;
 
-    private readonly BlinkingLight _blinking = new(context.Time);
+    private readonly BlinkingLight _blinking = new(context.Time, new SemaphoreSlim(1));
 
     public static void Map(IEndpointRouteBuilder routes, ServerContext context) =>
         routes
@@ -28,7 +28,7 @@ internal sealed class FindRoute(ServerContext context)
             .OnAnyMember("seconds")
             .For(RouteScope.Admin);
 
-    private Task AnswerAsync(HttpContext http)
+    private async Task AnswerAsync(HttpContext http)
     {
         long seconds = new QueryParameters(http).Number("seconds", DefaultSeconds);
         if (seconds is < 1 or > MaxSeconds)
@@ -46,7 +46,7 @@ internal sealed class FindRoute(ServerContext context)
             );
         }
 
-        _blinking.BlinkFor(TimeSpan.FromSeconds(seconds), () => Begin(light));
+        await _blinking.BlinkForAsync(TimeSpan.FromSeconds(seconds), () => Begin(light));
         context.Log.LogInformation(
             LogEvents.BoardSought,
             "'{Who}' looks for this board: its light {Light} blinks for {Seconds} s.",
@@ -54,7 +54,7 @@ internal sealed class FindRoute(ServerContext context)
             light.Name,
             seconds
         );
-        return EmptyResponse.AnswerNoContent(http);
+        await EmptyResponse.AnswerNoContent(http);
     }
 
     private IDisposable Begin(IBoardLight light)
@@ -79,7 +79,7 @@ internal sealed class FindRoute(ServerContext context)
     {
         try
         {
-            while (_blinking.StopIfDue() is { } remaining)
+            while (await _blinking.StopIfDueAsync() is { } remaining)
             {
                 await Task.Delay(remaining, context.Time, context.Stopping);
             }
@@ -87,7 +87,7 @@ internal sealed class FindRoute(ServerContext context)
         catch (OperationCanceledException)
         {
             // The node stops; the light returns to its previous state.
-            _blinking.Stop();
+            await _blinking.StopAsync();
         }
     }
 }
