@@ -48,6 +48,9 @@ public static class ErrorResponse
 
         http.Response.StatusCode = status;
         http.Response.ContentType = "application/json; charset=utf-8";
+
+        // A route that sends a file may have set it. A browser would save the error as that file.
+        http.Response.Headers.ContentDisposition = default;
         if (HttpMethods.IsHead(http.Request.Method))
         {
             return Task.CompletedTask;

@@ -15,4 +15,13 @@ public sealed class RavenErrorsTests
         await RavenErrors.WriteAsync(http, new Rejection(RejectionKind.DatabaseMissing, "It was deleted before."));
         Assert.Equal((503, "birds"), (http.Response.StatusCode, http.Response.Headers["Database-Missing"].ToString()));
     }
+
+    [Fact]
+    public async Task An_error_instead_of_a_file_has_not_the_name_of_the_file()
+    {
+        var http = new DefaultHttpContext();
+        http.Response.Headers.ContentDisposition = "attachment; filename=birds.ravendbdump";
+        await ErrorResponse.WriteAsync(http, 429, ErrorResponse.RavenException, "There is no memory now.");
+        Assert.Empty(http.Response.Headers.ContentDisposition.ToString());
+    }
 }
