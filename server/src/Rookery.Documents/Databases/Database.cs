@@ -171,6 +171,12 @@ public sealed class Database
     public DatabaseReader OpenReader() => ReaderOf(_storage.OpenSnapshot(), hidesExpired: true);
 
     /// <summary>
+    /// Opens a snapshot as <see cref="OpenReader"/>, but expired documents are present until they are deleted.
+    /// </summary>
+    /// <exception cref="DatabaseGoneException">The database was deleted or replaced.</exception>
+    public DatabaseReader OpenReaderWithExpired() => ReaderOf(_storage.OpenSnapshot(), hidesExpired: false);
+
+    /// <summary>
     /// Opens a snapshot for background work, which may keep it for long. If open snapshots pin too much, those of
     /// background work are ended first. They never cause a client's snapshot to be ended. Documents that have expired
     /// are present until they are removed, so that indexes of all members contain the same ones.

@@ -39,6 +39,7 @@ internal sealed class DumpExport(
         using (var reader = new AnswerReader(database, answer))
         using (var dump = new DumpWriter(answer.Buffer))
         {
+            reader.Adopt(database.OpenReaderWithExpired()); // as the option IncludeExpired says
             dump.Begin();
             dump.WriteMember(
                 "BuildVersion"u8,

@@ -134,8 +134,7 @@ internal sealed class SmugglerOptions
             case "MaxStepsForTransformScript":
                 value.Skip();
                 break;
-            // Archived documents are always written, and artificial ones do not exist. No reader sees documents that
-            // have expired.
+            // Documents that have expired or are archived are always written, and artificial ones do not exist.
             case "IncludeExpired" or "IncludeArchived":
                 RequireFlag(ref value, name, expected: true);
                 break;
