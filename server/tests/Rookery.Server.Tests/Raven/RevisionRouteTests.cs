@@ -33,6 +33,33 @@ public sealed class RevisionRouteTests(RunningServer server) : IClassFixture<Run
         Assert.Equal(404, (await server.SendAsync("GET", db + "/revisions/config")).Status);
     }
 
+    [Fact]
+    public async Task Answers_to_changes_with_a_key_tell_since_when_keys_are_remembered()
+    {
+        string db = await server.CreateDatabaseAsync();
+        await AssertHorizonAsync("POST", "/admin/revisions/config", """{"Default":{"Disabled":false}}""");
+        await server.SendAsync("PUT", db + "/docs?id=a", "{}");
+        await server.SendAsync("PUT", db + "/docs?id=a", """{"n":1}""");
+        string revision = (await server.SendAsync("GET", db + "/revisions?id=a"))
+            .Json.GetProperty("Results")[1]
+            .GetProperty("@metadata")
+            .GetProperty("@change-vector")
+            .GetString()!;
+        await AssertHorizonAsync(
+            "POST",
+            "/revisions/revert/docs",
+            $$$"""{"IdToChangeVector":{"a":"{{{revision}}}"}}"""
+        );
+        await AssertHorizonAsync("DELETE", "/admin/revisions", """{"DocumentIds":["a"]}""");
+
+        async Task AssertHorizonAsync(string method, string path, string body)
+        {
+            var answer = await server.SendAsync(method, db + path, body, ("Idempotency-Key", path));
+            Assert.True(answer.Status is 200 or 204, answer.Body);
+            Assert.Matches(@"^\d{4}-\d\d-\d\dT", Assert.Single(answer.Headers.GetValues("Idempotency-Key-Horizon")));
+        }
+    }
+
     [Theory]
     [InlineData(
         "admin/revisions/config",

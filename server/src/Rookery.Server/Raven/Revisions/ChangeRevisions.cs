@@ -62,6 +62,7 @@ internal sealed class ChangeRevisions(ServerContext context)
             http.RequestAborted.ThrowIfCancellationRequested();
         }
 
+        IdempotencyHeader.WriteHorizon(http, database);
         await JsonResponse.SendAsync(http, json => json.WriteNumber("TotalDeletes"u8, deleted));
     }
 
@@ -93,6 +94,7 @@ internal sealed class ChangeRevisions(ServerContext context)
             return;
         }
 
+        IdempotencyHeader.WriteHorizon(http, database);
         await EmptyResponse.AnswerNoContent(http);
     }
 

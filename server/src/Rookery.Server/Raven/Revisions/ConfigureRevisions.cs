@@ -31,6 +31,7 @@ internal sealed class ConfigureRevisions(ServerContext context)
             return;
         }
 
+        IdempotencyHeader.WriteHorizon(http, database);
         await JsonResponse.SendAsync(http, json => json.WriteNumber("RaftCommandIndex"u8, outcome.Index));
     }
 
