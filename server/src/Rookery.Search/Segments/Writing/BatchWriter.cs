@@ -16,8 +16,8 @@ internal sealed class BatchWriter
     private readonly int[] _newEntries;
     private readonly TermGroups _groups;
 
-    // For each term: whether it is a sort key, and its number in the segment's field. A term has one field, so all fields
-    // share the arrays. With arrays of its own for each field, a document of 65,536 fields took 30 s.
+    // For each term: whether it is a sort key, and its number in the segment's field. A term has one field, so all
+    // fields share the arrays. With arrays for each field, a document of 65,536 fields took 30 s.
     private readonly bool[] _isSortKey;
     private readonly int[] _ordinals;
     private readonly SortedTerms _sorted = new();

@@ -19,7 +19,8 @@ internal sealed class SortedTerms
     public void Clear() => _count = 0;
 
     /// <summary>
-    /// Adds a term. The caller adds terms in the order of their keys, or calls <see cref="Sort(TermTable)"/> after them.
+    /// Adds a term. The caller adds terms in the order of their keys, or sorts them with
+    /// <see cref="Sort(TermTable)"/> at the end.
     /// </summary>
     public void Add(int number)
     {
