@@ -145,8 +145,8 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
     /// <summary>
     /// The memory of one request, also of all requests inside a multi_get. The <see cref="Deadline"/> begins when the
     /// lease first holds bytes. When it has passed, the lease cancels the read of the body or closes the connection, so
-    /// that a client that sends or reads nothing cannot keep memory from other requests. A lease of zero bytes has no timer.
-    /// It may be disposed twice.
+    /// that a client that sends or reads nothing cannot keep memory from other requests. A lease of zero bytes has no
+    /// timer. It may be disposed twice.
     /// </summary>
     internal sealed class Lease(LargeRequests requests, HttpContext http) : IDisposable
     {
