@@ -365,8 +365,8 @@ public ref struct CommandReader
         };
     }
 
-    /// <summary>The bytes that are not read yet: the body of a <see cref="CommandKind.Redis"/>.</summary>
-    public readonly ReadOnlySpan<byte> Unread => _command[_position..];
+    /// <summary>Returns the body of a <see cref="CommandKind.Redis"/>.</summary>
+    public readonly ReadOnlySpan<byte> ReadRedis() => _command[_position..];
 
     /// <summary>Reads the new history id in a <see cref="CommandKind.RenewHistory"/>.</summary>
     public ReadOnlySpan<byte> ReadRenewHistory() => ReadPrefixedBytes();

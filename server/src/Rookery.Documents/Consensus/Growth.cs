@@ -76,7 +76,7 @@ public static class Growth
         Span<byte> lowerId = stackalloc byte[Key.MaxBytes];
         if (commands.Kind == CommandKind.Redis)
         {
-            var keys = new RedisKeys(commands.Unread, stackalloc byte[RedisKey.MaxIdBytes]);
+            var keys = new RedisKeys(commands.ReadRedis(), stackalloc byte[RedisKey.MaxIdBytes]);
             while (keys.MoveNext())
             {
                 if (keys.Command.IsWrite && IsKept(reader, keys.LowerId, OperationKind.Delete))
@@ -180,7 +180,7 @@ public static class Growth
             case CommandKind.SetClusterRecords:
                 return false; // small, and needed when a cluster is full: members, certificates, tokens
             case CommandKind.Redis:
-                return RedisKeys.Grow(reader.Unread);
+                return RedisKeys.Grow(reader.ReadRedis());
             case CommandKind.ChangeSubscription:
                 return reader.ReadSubscription().Kind == SubscriptionCommandKind.Put;
             case CommandKind.ChangeIndexes:

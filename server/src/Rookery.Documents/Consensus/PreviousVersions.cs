@@ -195,7 +195,7 @@ internal sealed class PreviousVersions(StorageEngine storage, DatabaseCatalog da
         bool isHeld = false;
         var changes = CheckOf(snapshot, command.Database);
         bool hasGuards = databases.TryGet(command.Database, out var known) && known.HasCompareExchange;
-        var keys = new RedisKeys(command.Unread, stackalloc byte[RedisKey.MaxIdBytes]);
+        var keys = new RedisKeys(command.ReadRedis(), stackalloc byte[RedisKey.MaxIdBytes]);
         try
         {
             while (keys.MoveNext())

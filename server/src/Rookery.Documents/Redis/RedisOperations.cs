@@ -34,7 +34,7 @@ internal sealed class RedisOperations(DocumentRows rows) : IDisposable
         bool isOwned = true;
         try
         {
-            var reader = new RedisCommandReader(command.Unread);
+            var reader = new RedisCommandReader(command.ReadRedis());
             replies.GetSpan(RedisOutcome.HeadBytes)[0] = 0;
             replies.Advance(RedisOutcome.HeadBytes);
             if (!HoldGuards(ref reader))

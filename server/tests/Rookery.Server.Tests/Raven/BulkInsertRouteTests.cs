@@ -65,48 +65,6 @@ public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<R
         Assert.Equal(2, await server.CountAsync(db));
     }
 
-    [Fact]
-    public async Task Unchanged_documents_take_no_etag_and_no_entry_of_the_log()
-    {
-        string db = await server.CreateDatabaseAsync();
-        await InsertAsync(("a", 1), ("b", 1), ("c", 1));
-        long before = await LastEtagAsync();
-        await InsertAsync(("a", 1), ("b", 2), ("C", 1), ("c", 3), ("c", 1));
-        Assert.Equal(before + 3, await LastEtagAsync());
-        int[] stored = [await ReadAsync("a"), await ReadAsync("b"), await ReadAsync("c")];
-        Assert.Equal([1, 2, 1], stored);
-        string index = await AppliedIndexAsync();
-        long operation = await InsertAsync(("a", 1), ("b", 2));
-        Assert.Equal(index, await AppliedIndexAsync());
-        var state = (await server.SendAsync("GET", $"{db}/operations/state?id={operation}")).Json;
-        Assert.Equal(2, state.GetProperty("Progress").GetProperty("Total").GetInt32());
-
-        async Task<long> InsertAsync(params (string Id, int N)[] documents)
-        {
-            long id = await RequestOperationIdAsync(db);
-            var elements = documents.Select(static document =>
-                $$"""{"Id":"{{document.Id}}","Type":"PUT","Document":{"n":{{document.N}} } }"""
-            );
-            string url = $"{db}/bulk_insert?id={id}&skipOverwriteIfUnchanged=true";
-            Assert.Equal(201, (await server.SendAsync("POST", url, $"[{string.Join(',', elements)}]")).Status);
-            return id;
-        }
-
-        async Task<long> LastEtagAsync() =>
-            (await server.SendAsync("GET", db + "/stats")).Json.GetProperty("LastDocEtag").GetInt64();
-
-        async Task<int> ReadAsync(string id) =>
-            (await server.SendAsync("GET", $"{db}/docs?id={id}"))
-                .Json.GetProperty("Results")[0]
-                .GetProperty("n")
-                .GetInt32();
-
-        async Task<string> AppliedIndexAsync() =>
-            (await server.SendAsync("GET", db + "/stats?consistency=local"))
-                .Headers.GetValues("Rookery-Applied-Index")
-                .Single();
-    }
-
     [Theory]
     [InlineData(false)]
     [InlineData(true)]

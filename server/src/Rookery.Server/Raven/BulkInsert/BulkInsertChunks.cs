@@ -39,7 +39,7 @@ internal sealed class BulkInsertChunks(
     private readonly GatheredCounters _counters = new(database);
     private BatchWriter _chunk = NewChunk(context, database, skipUnchanged);
     private byte[] _lastId = []; // of the documents gathered so far, the last one that ended a chunk
-    private Task<Rejection?>? _inFlight;
+    private Task<CommandOutcome>? _inFlight;
     private int _documentsInFlight;
     private byte[] _lastIdInFlight = [];
     private readonly BulkInsertContents _contents = new(context, database);
@@ -252,8 +252,7 @@ internal sealed class BulkInsertChunks(
         _inFlight = ProposeAsync(command);
     }
 
-    /// <summary>Returns why the chunk was refused; null if it is stored.</summary>
-    private async Task<Rejection?> ProposeAsync(CommandBuffer command)
+    private async Task<CommandOutcome> ProposeAsync(CommandBuffer command)
     {
         try
         {
@@ -267,19 +266,7 @@ internal sealed class BulkInsertChunks(
 
         try
         {
-            // Earlier chunks are stored, because only one is in flight. After the barrier a reader sees them.
-            if (skipUnchanged && await _consensus.ReadBarrierAsync())
-            {
-                if (UnchangedPuts.Remove(command, database) is not { } changed)
-                {
-                    return null;
-                }
-
-                command = changed;
-            }
-
-            var outcome = await ProposalRetry.ProposeAsync(_consensus, command, context.Time, operation.Killed);
-            return outcome.Rejection;
+            return await ProposalRetry.ProposeAsync(_consensus, command, context.Time, operation.Killed);
         }
         finally
         {
@@ -294,10 +281,10 @@ internal sealed class BulkInsertChunks(
             return;
         }
 
-        Rejection? refused;
+        CommandOutcome outcome;
         try
         {
-            refused = await inFlight;
+            outcome = await inFlight;
         }
         finally
         {
@@ -307,7 +294,7 @@ internal sealed class BulkInsertChunks(
             _pinsInFlight = [];
         }
 
-        if (refused is { } rejection)
+        if (outcome.Rejection is { } rejection)
         {
             operation.Killed.ThrowIfCancellationRequested();
             throw RavenErrors.Refuse(rejection);
