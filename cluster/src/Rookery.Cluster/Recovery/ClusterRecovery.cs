@@ -138,17 +138,11 @@ public sealed class ClusterRecovery : IDisposable
         var running = new List<NodeId>();
         foreach (var peer in Identity.Peers)
         {
-            if (await _ask(peer, cancellationToken) is not { } listing)
-            {
-                continue;
-            }
-
-            // A member that answers runs, even if the answer does not say where its log ends.
-            accessible.Add(Members.IdOf(peer.NodeId));
-            running.Add(Members.IdOf(peer.NodeId));
-            if (SurveyRunning(listing, peer) is { } store)
+            if (await _ask(peer, cancellationToken) is { } listing && SurveyRunning(listing, peer) is { } store)
             {
                 others.Add(store);
+                accessible.Add(Members.IdOf(peer.NodeId));
+                running.Add(Members.IdOf(peer.NodeId));
             }
         }
 
@@ -390,10 +384,9 @@ public sealed class ClusterRecovery : IDisposable
                 IsRunning: true
             );
         }
-        catch (Exception other)
-            when (other is JsonException or KeyNotFoundException or InvalidOperationException or FormatException)
+        catch (Exception other) when (other is JsonException or KeyNotFoundException or InvalidOperationException)
         {
-            // The member runs another version, whose listing lacks the last entry or has it in another form.
+            // The member runs an older version, whose listing lacks the last entry.
             return null;
         }
     }

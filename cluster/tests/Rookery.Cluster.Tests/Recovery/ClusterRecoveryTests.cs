@@ -318,24 +318,6 @@ public sealed class ClusterRecoveryTests : IDisposable
         Assert.True(Assert.Single(survey.Others).IsRunning);
     }
 
-    /// <summary>Its version may write another form of the listing.</summary>
-    [Theory]
-    [InlineData("""{"Members":[]}""")]
-    [InlineData("""{"LastIndex":1.5,"LastTerm":1}""")]
-    [InlineData("""{"LastIndex":2,"LastTerm":99999999999999999999}""")]
-    [InlineData("""{"LastIndex":"2","LastTerm":1}""")]
-    [InlineData("[]")]
-    [InlineData("")]
-    public async Task A_member_whose_listing_lacks_its_last_entry_counts_as_running(string listing)
-    {
-        _members.Write("/data/one", 1, entries: 3);
-        using var recovery = Open("/data/one", answers: 1, listing: listing);
-        var survey = await recovery.SurveyAsync(directories: [], CancellationToken.None);
-        Assert.Contains("are a majority of the 3 voters", survey.Refusal, StringComparison.Ordinal);
-        Assert.Empty(survey.Others);
-        Assert.Equal(["pi-3"], survey.OutOfReach);
-    }
-
     /// <summary>
     /// A recovery would have to guess the unreadable rows and keep them for ever. An export takes only readable
     /// documents.
@@ -490,13 +472,7 @@ public sealed class ClusterRecoveryTests : IDisposable
     /// <param name="directory">Its data directory.</param>
     /// <param name="answers">The number of its peers that are running and answer.</param>
     /// <param name="on">The disk; null for the test's.</param>
-    /// <param name="listing">What they answer.</param>
-    private ClusterRecovery Open(
-        string directory,
-        int answers = 0,
-        SimulatedDisk? on = null,
-        string listing = """{"LastIndex":2,"LastTerm":1}"""
-    )
+    private ClusterRecovery Open(string directory, int answers = 0, SimulatedDisk? on = null)
     {
         int askedPeers = 0;
         return ClusterRecovery.Open(
@@ -505,7 +481,7 @@ public sealed class ClusterRecoveryTests : IDisposable
             new MemoryBudget(16 << 20),
             NoRecorder.Instance,
             _time,
-            (_, _) => Task.FromResult(askedPeers++ < answers ? listing : null)
+            (_, _) => Task.FromResult(askedPeers++ < answers ? """{"LastIndex":2,"LastTerm":1}""" : null)
         );
     }
 
