@@ -27,9 +27,6 @@ internal sealed class MultiGetPart(HttpContext http, ResponseBuffer answer, Larg
     /// <summary>Bytes of this inner answer so far.</summary>
     public long WrittenBytes { get; private set; }
 
-    /// <summary>The bytes of this inner answer that were not sent yet; valid until the next write.</summary>
-    public ReadOnlyMemory<byte> Unsent => answer.Written[_start..];
-
     /// <summary>Whether this inner request is a query of an index that does not exist. It has no body then.</summary>
     public bool IsIndexMissing { get; set; }
 

@@ -71,11 +71,6 @@ internal sealed class MultiGetRoute(
             await using var body = new MultiGetPart(http, answer, lease);
             var part = ContextOf(http, parts[i], body);
             await RavenRoute.OnServer(inner => RunAsync(inner, parts[i], database, body))(part);
-            if (part.Response.StatusCode == StatusCodes.Status503ServiceUnavailable && !http.Response.HasStarted)
-            {
-                await SendUnavailableAsync(http, part.Response, body);
-                return;
-            }
 
             answer.Write(body.IsIndexMissing ? "null"u8 : default);
             WriteEnd(answer, part.Response, isWritten: body.IsIndexMissing || body.WrittenBytes > 0);
@@ -90,20 +85,6 @@ internal sealed class MultiGetRoute(
         answer.Write("]}"u8);
         lease.ReleaseAll(); // the rest of the answer needs none
         await answer.SendAsync(http);
-    }
-
-    // RavenDB's clients ask the next member only if the multi_get itself is refused with 503. They throw a general
-    // exception for an inner request with that status.
-    private static async Task SendUnavailableAsync(HttpContext http, HttpResponse refused, MultiGetPart body)
-    {
-        foreach (var (name, value) in refused.Headers)
-        {
-            http.Response.Headers[name] = value;
-        }
-
-        http.Response.StatusCode = refused.StatusCode;
-        http.Response.ContentLength = body.Unsent.Length;
-        await http.Response.Body.WriteAsync(body.Unsent, http.RequestAborted);
     }
 
     private async Task RunAsync(HttpContext part, Part requested, Database database, MultiGetPart body)

@@ -60,40 +60,27 @@ public sealed class DamagedIndexTests : IAsyncLifetime
         Assert.Equal(4_000, again.Json.GetProperty("Results")[0].GetProperty("text").GetString()!.Length);
     }
 
-    /// <summary>
-    /// Clients ask the next member, whose index is not damaged, only if the multi_get itself has the status. That is
-    /// too late when 160 kB of the request before are sent.
-    /// </summary>
-    [Theory]
-    [InlineData(1, 503)]
-    [InlineData(40, 200)]
-    public async Task A_multi_get_on_a_damaged_index_is_refused_unless_it_is_partly_sent(int documents, int status)
+    [Fact]
+    public async Task A_request_in_a_multi_get_on_a_damaged_index_is_refused()
     {
         await FailReadsAfterAsync(1);
-        string ids = string.Join('&', Enumerable.Range(0, documents).Select(static i => $"id=users/{i:000}"));
-        const string Query = """{"Query":"from index 'Texts' select name, text limit 3 offset 150"}""";
-        var requests = new object[]
-        {
-            new { Url = "/docs", Query = "?" + ids },
+        string body = JsonSerializer.Serialize(
             new
             {
-                Url = "/queries",
-                Method = "POST",
-                Content = Query,
-            },
-        };
-        var answer = await _server.SendAsync(
-            "POST",
-            _database + "/multi_get",
-            JsonSerializer.Serialize(new { Requests = requests })
+                Requests = (object[])
+                    [
+                        new
+                        {
+                            Url = "/queries",
+                            Method = "POST",
+                            Content = """{"Query":"from index 'Texts' select name, text limit 3 offset 150"}""",
+                        },
+                    ],
+            }
         );
-        Assert.Equal(status, answer.Status);
-        var refused = status == 503 ? answer.Json : answer.Json.GetProperty("Results")[1].GetProperty("Result");
-        Assert.Contains("'Texts'", refused.GetProperty("Message").GetString(), StringComparison.Ordinal);
-        if (status == 200)
-        {
-            Assert.Equal(503, answer.Json.GetProperty("Results")[1].GetProperty("StatusCode").GetInt32());
-        }
+        var answer = await _server.SendAsync("POST", _database + "/multi_get", body);
+        Assert.Equal(200, answer.Status);
+        Assert.Equal(503, answer.Json.GetProperty("Results")[0].GetProperty("StatusCode").GetInt32());
     }
 
     [Fact]
