@@ -140,12 +140,11 @@ internal sealed class LiveStream(ServerContext context)
         signal.SetResult(frame);
     }
 
-    /// <summary>Returns the newest frame, null between two runs, and the task of the one after it.</summary>
-    private (byte[]? Newest, Task<byte[]> Next) ReadFrames()
+    private Task<byte[]> NextFrame()
     {
         lock (_gate)
         {
-            return (_newest, _next.Task);
+            return _next.Task;
         }
     }
 
@@ -185,8 +184,8 @@ internal sealed class LiveStream(ServerContext context)
             try
             {
                 byte[] frame = await _next.WaitAsync(timeout, time, cancellationToken);
-                (byte[]? current, _next) = stream.ReadFrames();
-                return current ?? frame; // of several frames since the last call, the newest
+                _next = stream.NextFrame();
+                return frame;
             }
             catch (TimeoutException)
             {

@@ -146,26 +146,6 @@ public sealed class LiveTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_slow_listener_gets_the_newest_state()
-    {
-        var stream = new LiveStream(_server.Context);
-        using var slow = stream.TryListen(name: null, out string _)!;
-        using var fast = stream.TryListen(name: null, out string _)!;
-        byte[]? newest = null;
-        for (int frame = 0; frame < 3; frame++)
-        {
-            newest = await NextAsync(fast);
-        }
-
-        byte[] late = await NextAsync(slow);
-        // A further state may have been published meanwhile.
-        Assert.True(ReferenceEquals(late, newest) || ReferenceEquals(late, await NextAsync(fast)));
-
-        static async Task<byte[]> NextAsync(LiveStream.Listener listener) =>
-            (await listener.NextAsync(TimeSpan.FromSeconds(30), TimeProvider.System, CancellationToken.None))!;
-    }
-
-    [Fact]
     public async Task The_live_stream_ends_when_the_node_stops()
     {
         var stopping = new RunningServer();
