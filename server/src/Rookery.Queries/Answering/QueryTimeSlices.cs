@@ -85,7 +85,7 @@ internal sealed class QueryTimeSlices(
             throw new QueryException(
                 QueryFault.TooCostly,
                 $"The query did not finish in {limit.TotalMinutes} minutes of work. Narrow it by "
-                    + $"a collection or by ids."
+                    + "a collection or by ids, or read fewer documents at a time."
             );
         }
 

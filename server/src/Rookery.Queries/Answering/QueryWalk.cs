@@ -140,7 +140,7 @@ internal sealed class QueryWalk : IDisposable
     /// </summary>
     /// <exception cref="QueryException">The query's working time is used up.</exception>
     /// <exception cref="OperationCanceledException">The client disconnected, or the node stops.</exception>
-    public async ValueTask<long> CountTotalAsync(QueryTimeSlices slices)
+    public async ValueTask<long> CountTotalAsync(QueryTimeSlices slices, bool limitsWork)
     {
         if (KnownTotal is { } known)
         {
@@ -155,6 +155,10 @@ internal sealed class QueryWalk : IDisposable
             {
                 Pause();
                 await slices.YieldAsync();
+                if (!limitsWork)
+                {
+                    slices.ResetTotal();
+                }
             }
         }
 

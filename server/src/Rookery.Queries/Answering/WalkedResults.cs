@@ -40,8 +40,8 @@ internal sealed class WalkedResults(
     public long? FilteredCount { get; init; }
 
     /// <summary>
-    /// Whether the working time is limited from one result to the next, instead of in total. A client may read whole
-    /// collections for longer than the limit.
+    /// Whether the working time is limited from one result to the next, instead of in total, and not while results are
+    /// counted. A client may read whole collections for longer than the limit.
     /// </summary>
     public bool LimitsEachResult { get; init; }
 
@@ -142,7 +142,7 @@ internal sealed class WalkedResults(
         }
 
         slices.StartClock();
-        long counted = await walk.CountTotalAsync(slices);
+        long counted = await walk.CountTotalAsync(slices, limitsWork: !LimitsEachResult);
         slices.StopClock();
         return counted;
     }

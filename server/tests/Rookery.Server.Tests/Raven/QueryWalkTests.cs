@@ -81,7 +81,10 @@ public sealed class QueryWalkTests(RunningServer server) : IClassFixture<Running
             Assert.InRange(reports, 1, documentsRead);
         }
 
-        await walk.CountTotalAsync(new QueryTimeSlices(new SimulatedTimeProvider(), TimeSpan.MaxValue, answer));
+        await walk.CountTotalAsync(
+            new QueryTimeSlices(new SimulatedTimeProvider(), TimeSpan.MaxValue, answer),
+            limitsWork: true
+        );
         Assert.Equal(documentsRead, reports);
     }
 
