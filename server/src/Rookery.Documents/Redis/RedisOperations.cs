@@ -22,14 +22,14 @@ internal sealed class RedisOperations(DocumentRows rows) : IDisposable
     private readonly RedisInterpreter _interpreter = new();
     private readonly LogStore _store = new(rows);
     private RedisSlice[] _slices = new RedisSlice[16];
-    private uint _kinds;
+    private uint _compared;
 
     /// <summary>Carries out all commands, if all guards hold.</summary>
     public CommandOutcome Apply(ApplyContext context, long index, ref CommandReader command)
     {
         _store.Begin(context);
         _interpreter.Session.Store = _store;
-        _kinds = Checksum.Start;
+        _compared = Checksum.Start;
         var replies = CommandBuffer.Rent();
         bool isOwned = true;
         try
@@ -61,7 +61,7 @@ internal sealed class RedisOperations(DocumentRows rows) : IDisposable
                     Status = OperationStatus.Replied,
                     LastModifiedTicks = context.LogTicks,
                     Low = _store.Writes,
-                    High = Checksum.Finish(Checksum.Append(_kinds, replies.Written.Span[..RedisOutcome.HeadBytes])),
+                    High = Checksum.Finish(Checksum.Append(_compared, replies.Written.Span[..RedisOutcome.HeadBytes])),
                     Document = isOwned ? null : replies,
                 }
             );
@@ -105,11 +105,11 @@ internal sealed class RedisOperations(DocumentRows rows) : IDisposable
     }
 
     /// <summary>
-    /// Returns the part of a reply that each version writes alike: the type, and the code of an error, which is its
-    /// first word.
+    /// Returns the part of a reply that each version writes alike: of an error only its code, which is its first word,
+    /// because a later version may word the sentence in another way.
     /// </summary>
-    private static ReadOnlySpan<byte> KindOf(ReadOnlySpan<byte> reply) =>
-        reply[0] == (byte)'-' ? reply[..reply.IndexOfAny((byte)' ', (byte)'\r')] : reply[..1];
+    private static ReadOnlySpan<byte> ComparedPartOf(ReadOnlySpan<byte> reply) =>
+        reply[0] == (byte)'-' ? reply[..reply.IndexOfAny((byte)' ', (byte)'\r')] : reply;
 
     private void Run(ref RedisCommandReader reader, CommandBuffer replies)
     {
@@ -131,7 +131,7 @@ internal sealed class RedisOperations(DocumentRows rows) : IDisposable
             int length = replies.Length - start - sizeof(int);
             BinaryPrimitives.WriteInt32LittleEndian(replies.WrittenSpan[start..], length);
             _store.Charge(storedBytes: 0, length);
-            _kinds = Checksum.Append(_kinds, KindOf(replies.Written.Span[(start + sizeof(int))..]));
+            _compared = Checksum.Append(_compared, ComparedPartOf(replies.Written.Span[(start + sizeof(int))..]));
         }
     }
 }
