@@ -12,8 +12,8 @@ namespace Rookery.Documents.Redis.Running;
 internal sealed class KeyWalk(RedisSession session)
 {
     /// <summary>
-    /// Documents that one SCAN reads at least. If clients wrote more keys between two calls than one call reads, SCAN
-    /// would never end.
+    /// Documents that one SCAN reads at least, except with TYPE, which also ends at <see cref="MaxBodyBytes"/>. If
+    /// clients write more keys between two calls than one call reads, SCAN does not end.
     /// </summary>
     private const int LeastScanned = 512;
     private const int MostScanned = 100_000;
