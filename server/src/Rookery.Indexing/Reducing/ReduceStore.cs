@@ -243,8 +243,11 @@ public sealed class ReduceStore : IDisposable
         }
     }
 
-    /// <summary>Whether so many runs wait for a merge that merges should precede the next changes.</summary>
-    public bool NeedsMerge => _engine.MostSortedRuns >= MaxUnmergedRuns;
+    /// <summary>
+    /// Whether so many runs wait for a merge that merges should precede the next changes. After a failure they do not:
+    /// if the card has no room for a merge, each attempt would write until it is full.
+    /// </summary>
+    public bool NeedsMerge => _engine.MostSortedRuns >= MaxUnmergedRuns && _engine.Failure is null;
 
     /// <summary>Merges some runs, if a merge is due.</summary>
     /// <returns>Whether there was work to do.</returns>
