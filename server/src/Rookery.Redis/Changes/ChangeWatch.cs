@@ -171,15 +171,25 @@ internal sealed class ChangeWatch(RedisNode node)
                 // A change follows each one that was dropped.
                 if (subscription.TakeLagged())
                 {
+                    SkipQueued(subscription);
                     ReportLoss();
                 }
-
-                if (change.Kind is DocumentChangeKind.Put or DocumentChangeKind.Delete)
+                else if (change.Kind is DocumentChangeKind.Put or DocumentChangeKind.Delete)
                 {
                     Wake(change.Id);
                     Notify(change);
                 }
             }
+        }
+    }
+
+    // All waiters are about to read again, and all subscribers to be disconnected, so nobody needs what is queued. With
+    // a report for each change of a full queue, the watch would fall behind more and more.
+    private static void SkipQueued(ChangeSubscription<DocumentChange> subscription)
+    {
+        for (int i = 0; i < ChangeSubscription<DocumentChange>.Capacity && subscription.TryRead(out _); i++)
+        {
+            _ = subscription.TakeLagged();
         }
     }
 
