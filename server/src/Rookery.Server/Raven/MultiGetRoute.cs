@@ -79,6 +79,8 @@ internal sealed class MultiGetRoute(
                 await answer.SendPartAsync(http, pause: null);
             }
 
+            // An inner request that was refused for lack of memory has released the memory of the parsed requests too.
+            await lease.GrowAsync(lease.OuterBytes, waitsLong: true, http.RequestAborted);
             lease.Renew(); // each inner request has a deadline of its own
         }
 
