@@ -1,5 +1,6 @@
 using System.Text.Json;
 using Microsoft.AspNetCore.Http;
+using Rookery.Documents.Attachments;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
 using Rookery.Json;
@@ -115,7 +116,7 @@ internal static class RavenErrors
     /// that takes an <see cref="IOException"/> for a broken connection asks this first.
     /// </summary>
     public static RefusedException? AsOwnFailure(Exception failure) =>
-        failure is DamagedException or DiskException
+        failure is DamagedException or DiskException || (failure.InnerException ?? failure) is ContentDamagedException
             ? new RefusedException(StatusCodes.Status500InternalServerError, RavenType.RavenException, failure.Message)
             : AsRefusal(failure);
 

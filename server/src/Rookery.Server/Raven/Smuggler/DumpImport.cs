@@ -134,6 +134,7 @@ internal sealed class DumpImport : IAsyncDisposable
         }
         catch (Exception failure)
             when (failure is OperationCanceledException or IOException or InvalidDataException
+                && RavenErrors.AsOwnFailure(failure) is null
                 && !_operation.Killed.IsCancellationRequested
                 && !_context.Stopping.IsCancellationRequested
             )
@@ -204,7 +205,11 @@ internal sealed class DumpImport : IAsyncDisposable
         }
 
         // What is compared with the stored data below must not be older than the import, nor than its last section.
-        await _context.Node.Consensus.ReadBarrierAsync();
+        if (!await _context.Node.Consensus.ReadBarrierAsync())
+        {
+            throw RavenErrors.Refuse(RavenRoute.NoBarrierRejection(_context));
+        }
+
         do
         {
             _operation.Killed.ThrowIfCancellationRequested();
