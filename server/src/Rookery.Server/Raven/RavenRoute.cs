@@ -276,7 +276,10 @@ internal static class RavenRoute
     )
     {
         bool isBarrierReached = await context.Node.Consensus.ReadBarrierAsync();
-        if (context.Node.Databases.TryGet(name, out var database))
+        if (
+            context.Node.Databases.TryGet(name, out var database)
+            && (isBarrierReached || !database.Configurations.IsDisabled)
+        )
         {
             await handler(http, database);
         }
