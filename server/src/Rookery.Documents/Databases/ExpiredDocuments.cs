@@ -115,7 +115,7 @@ public static class ExpiredDocuments
     /// <summary>
     /// Returns when the next of the documents that are present in the snapshot expires, in UTC ticks; 0 if none
     /// expires. While the returned time and the database's last etag stay the same, so do the documents that clients
-    /// find. Reads one row at most. If that row is damaged, returns a time that no other snapshot returns.
+    /// find. Reads one row at most. If that row is damaged, returns the negative time up to which documents are hidden.
     /// </summary>
     public static long ReadNextExpiry(in DatabaseReader reader)
     {
@@ -137,7 +137,7 @@ public static class ExpiredDocuments
         }
         catch (DamagedException)
         {
-            return reader.Hidden.Ticks;
+            return -reader.Hidden.Ticks;
         }
     }
 
