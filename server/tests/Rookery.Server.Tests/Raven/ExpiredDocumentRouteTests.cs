@@ -80,8 +80,16 @@ public sealed class ExpiredDocumentRouteTests : IAsyncLifetime
     [InlineData("from Users where endsWith(name, 'nn') select name")]
     public async Task A_document_that_expires_changes_the_tag_of_a_query(string query)
     {
-        await QueryAsync(query); // may define an index
         var before = await QueryAsync(query);
+        for (
+            int tries = 0;
+            tries < 100 && !string.Equals((await QueryAsync(query)).Tag, before.Tag, StringComparison.Ordinal);
+            tries++
+        )
+        {
+            before = await QueryAsync(query); // the first query may have defined an index meanwhile
+        }
+
         Assert.NotNull(before.Tag);
         (string, string)[] known = [("If-None-Match", before.Tag)];
         Assert.Equal(304, (await QueryAsync(query, "/queries", known)).Status);
