@@ -23,7 +23,9 @@ export function whyNoNamespaces() {
 }
 
 export class Network {
-  #name = `rk${process.pid}`
+  // Each network of a process has its own letter: the kernel removes the interfaces of a deleted namespace a little later.
+  static #made = 0
+  #name = `rk${process.pid}${String.fromCharCode(97 + (Network.#made++ % 26))}`
   #subnet
   #hosts = 0
 
@@ -50,7 +52,7 @@ export class Network {
   static async #removeLeftOver() {
     const links = JSON.parse((await ip("-json", "link", "show", "type", "bridge")).stdout || "[]")
     for (const { ifname } of links) {
-      const owner = /^rk([1-9]\d*)$/.exec(ifname ?? "")
+      const owner = /^rk([1-9]\d*)[a-z]$/.exec(ifname ?? "")
       if (owner && !existsSync(`/proc/${owner[1]}`)) {
         await Network.#remove(ifname)
       }
