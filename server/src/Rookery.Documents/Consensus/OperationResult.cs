@@ -106,7 +106,7 @@ public readonly record struct OperationResult
     /// <summary>
     /// The last number of the range. For a bulk put: the number of unchanged documents. For counters: see
     /// <see cref="Rewritten"/>. For a put: see <see cref="HasRevisions"/>. For commands of Redis: a checksum
-    /// of the types of the replies and the codes of errors.
+    /// of the replies, of errors only of their codes.
     /// </summary>
     public long High { get; init; }
 

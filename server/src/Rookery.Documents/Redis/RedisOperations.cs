@@ -8,8 +8,8 @@ using Rookery.Platform;
 namespace Rookery.Documents.Redis;
 
 /// <summary>
-/// Applies <see cref="CommandKind.Redis"/>. Results depend only on the log and the tables. Members compare the kinds of
-/// the replies, because a later version may word an error, or write a number, in another way.
+/// Applies <see cref="CommandKind.Redis"/>. Results depend only on the log and the tables. Members compare the replies,
+/// but of errors only the codes, because a later version may word an error in another way.
 /// </summary>
 /// <param name="rows">Stores documents.</param>
 internal sealed class RedisOperations(DocumentRows rows) : IDisposable
