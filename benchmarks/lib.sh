@@ -109,7 +109,8 @@ start_redis() { # DIRECTORY
   wait_until 20 redis-cli -p "$REDIS_PORT" ping
 }
 
-# Commits each operation to its log before it answers. Its native device needs glibc 2.38, so it writes by .NET's files, opened with O_SYNC.
+# Commits each operation to its log before it answers. Its native device needs glibc 2.38, so it writes by .NET's files,
+# opened with O_SYNC.
 start_garnet() { # DIRECTORY
   local tool=$ROOT/artifacts/benchmarks/garnet
   [[ -x $tool/garnet-server ]] || dotnet tool install garnet-server --version 2.2.8 --tool-path "$tool" >&2

@@ -23,7 +23,8 @@ export function whyNoNamespaces() {
 }
 
 export class Network {
-  // Each network of a process has its own letter: the kernel removes the interfaces of a deleted namespace a little later.
+  // Each network of a process has its own letter: the kernel removes the interfaces of a deleted namespace a little
+  // later.
   static #made = 0
   #name = `rk${process.pid}${String.fromCharCode(97 + (Network.#made++ % 26))}`
   #subnet

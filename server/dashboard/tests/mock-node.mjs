@@ -149,7 +149,7 @@ function stream(request, response) {
   request.on("close", () => clearInterval(timer))
 }
 
-// By default an idle connection is closed after 5 s. A browser on a slow machine then sends a request on a connection that
-// is just being closed, and logs an error.
+// By default an idle connection is closed after 5 s. A browser on a slow machine then sends a request on a connection
+// that is just being closed, and logs an error.
 server.keepAliveTimeout = 120_000
 server.listen(port, "127.0.0.1", () => console.log(`A mock node plays '${scenario}' on http://127.0.0.1:${server.address().port}`))

@@ -16,5 +16,5 @@ export function recordErrors(page, wrong, { isProvoked = () => false, base } = {
   })
 }
 
-/** Asserts that nothing was recorded. The first line of the failure says what was, because a short log has only that. */
+/** Asserts that nothing was recorded. The failure's first line says what was, because a short log has only that. */
 export const assertNoErrors = wrong => assert.ok(wrong.length === 0, wrong.join("\n"))
