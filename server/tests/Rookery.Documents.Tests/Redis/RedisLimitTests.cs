@@ -115,6 +115,22 @@ public sealed class RedisLimitTests : IDisposable
     }
 
     [Fact]
+    public void A_refused_HRANDFIELD_leaves_no_members_to_the_next()
+    {
+        _node.Run("HSET h f " + new string('x', 1 << 20));
+        _node.Run("HSET other g 1");
+        Assert.Equal(
+            RejectionKind.TooLarge,
+            _node.Propose([], [Words("HRANDFIELD h -1000000 WITHVALUES")]).Rejection?.Kind
+        );
+        Assert.Equal(["[\"g\"]"], _node.RunInLog("HRANDFIELD other 5"));
+
+        Assert.True(RedisCommandTable.TryFind("hrandfield"u8, out var command));
+        Assert.Throws<RedisLimitException>(() => _node.Read(command, Words("HRANDFIELD h -1000000 WITHVALUES")));
+        Assert.Equal("[\"g\"]", _node.Run("HRANDFIELD other 5"));
+    }
+
+    [Fact]
     public void A_read_replies_at_most_what_fits_into_memory()
     {
         _node.Run("SET a " + new string('x', 1 << 20));

@@ -41,18 +41,25 @@ internal sealed class HashRandom(RedisSession session)
         }
 
         var body = target.Exists ? target.View.Body : default;
-        Load(body);
-        if (!hasCount)
+        try
         {
-            ReplyOne(body);
+            Load(body);
+            if (!hasCount)
+            {
+                ReplyOne(body);
+            }
+            else
+            {
+                ReplyMany(body, count, withValues);
+            }
         }
-        else
+        finally
         {
-            ReplyMany(body, count, withValues);
+            // A reply that is too long ends the command with an exception. The next command must not find its members,
+            // which a member of the cluster that was restarted would not find.
+            _members.Clear();
+            _members.TrimExcess();
         }
-
-        _members.Clear();
-        _members.TrimExcess();
     }
 
     private void Load(ReadOnlySpan<byte> body)
