@@ -28,7 +28,8 @@ public sealed class NodeJournal : IDisposable
 
     // Indexes given to PinAbove whose pins are not yet disposed.
     private readonly List<long> _pinnedAbove = [];
-    private long _releasedThrough;
+    private long _requestedThrough; // the highest index given to ReleaseThrough
+    private long _releasedThrough; // at most _requestedThrough; pins keep it lower
     private IReadOnlyList<RecoveredEntry> _recovered;
 
     internal NodeJournal(
@@ -304,7 +305,9 @@ public sealed class NodeJournal : IDisposable
     {
         lock (_appender.Gate)
         {
-            long unpinned = _pinnedAbove.Count == 0 ? index : Math.Min(index, _pinnedAbove.Min());
+            _requestedThrough = Math.Max(_requestedThrough, index);
+            long unpinned =
+                _pinnedAbove.Count == 0 ? _requestedThrough : Math.Min(_requestedThrough, _pinnedAbove.Min());
             _releasedThrough = Math.Max(_releasedThrough, unpinned);
         }
 
@@ -337,7 +340,7 @@ public sealed class NodeJournal : IDisposable
     /// <exception cref="DiskException">The disk is full or failed. The journal continues; try again later.</exception>
     public bool PrepareSpare()
     {
-        ReleaseThrough(0); // Releases segments that a reader still pinned when their entries were released.
+        ReleaseThrough(0); // releases segments that a reader or PinAbove still pinned when their release was requested
         bool isPrepared = _pool.Prepare();
         _appender.NoteNewest();
         return isPrepared;

@@ -221,6 +221,18 @@ public sealed class NodeJournalTests
     }
 
     [Fact]
+    public void Entries_are_released_after_their_pin_ends_without_another_request()
+    {
+        using var journal = Open(_disk);
+        Append(journal, 40);
+        var pin = journal.PinAbove(20);
+        journal.ReleaseThrough(40);
+        pin.Dispose();
+        journal.PrepareSpare();
+        Assert.True(journal.FirstIndex > 21);
+    }
+
+    [Fact]
     public void After_a_clean_stop_the_log_continues_in_the_same_segment()
     {
         using (var journal = Open(_disk))
