@@ -169,6 +169,27 @@ public sealed class ServedCommandsTests(RedisServer server) : IClassFixture<Redi
     }
 
     [Fact]
+    public async Task A_sent_half_that_is_closed_leaves_no_read_without_reply()
+    {
+        const int Count = 20_000;
+        using var client = await server.ConnectAsync();
+        await client.CallAsync("SET", "half:read", "1");
+        string command = RawClient.Encode("GET", "half:read");
+        var sending = client.SendAsync(string.Concat(Enumerable.Repeat(command, Count)));
+        for (int i = 1; i <= Count; i++)
+        {
+            Assert.Equal("1", await client.ReadAsync());
+            if (i == 1)
+            {
+                await sending;
+                client.EndSending();
+            }
+        }
+
+        Assert.Equal("end", await client.ReadAsync());
+    }
+
+    [Fact]
     public async Task Messages_reach_subscribers_of_channels_and_patterns()
     {
         using var subscriber = await server.ConnectAsync();

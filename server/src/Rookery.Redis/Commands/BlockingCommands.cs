@@ -166,7 +166,7 @@ internal static class BlockingCommands
                     ListLength,
                     new RedisArguments(arguments[i], [new RedisSlice(0, arguments[i].Length)]),
                     length,
-                    connection.Ended
+                    connection.ReadsEnd
                 );
                 isFilled = !length.Written.SequenceEqual(":0\r\n"u8);
             }

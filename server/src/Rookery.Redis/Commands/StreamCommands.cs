@@ -217,7 +217,7 @@ internal static class StreamCommands
         var entries = new ReplyBuffer { Version = connection.Replies.Version };
         try
         {
-            int written = WriteEntries(entries, reader, after + 1, long.MaxValue, count, connection.Ended, out _);
+            int written = WriteEntries(entries, reader, after + 1, long.MaxValue, count, connection.ReadsEnd, out _);
             if (written > 0)
             {
                 BeginStreams(connection.Replies);
@@ -260,7 +260,7 @@ internal static class StreamCommands
         var entries = new ReplyBuffer { Version = connection.Replies.Version };
         try
         {
-            int written = WriteEntries(entries, reader, first, last, count, connection.Ended, out bool isMore);
+            int written = WriteEntries(entries, reader, first, last, count, connection.ReadsEnd, out bool isMore);
             if (isMore && mustBeWhole)
             {
                 connection.Fail(

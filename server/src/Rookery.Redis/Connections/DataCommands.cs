@@ -304,7 +304,7 @@ internal sealed class DataCommands(RedisConnection connection) : IDisposable
                 command,
                 arguments,
                 connection.Replies,
-                connection.Ended
+                connection.ReadsEnd
             );
             Translate(before, IsNullArray(command, arguments.Count));
         }

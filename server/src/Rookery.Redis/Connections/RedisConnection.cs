@@ -24,10 +24,16 @@ internal sealed class RedisConnection : IDisposable
     /// <summary>Longest pause within a command, so that half-sent commands do not hold memory for ever.</summary>
     public static readonly TimeSpan MaxPause = TimeSpan.FromSeconds(60);
 
+    // A client that has closed only its sending half waits for its replies. It cannot be told from one that has left.
+    private static readonly TimeSpan ReadsAfterClosing = TimeSpan.FromSeconds(5);
+
     private readonly ConnectionContext _connection;
     private readonly RequestParser _parser;
     private readonly CommandDispatch _dispatch;
     private readonly CancellationTokenSource _ending;
+    private readonly CancellationTokenSource _endingReads;
+    private readonly CancellationTokenRegistration _closing;
+    private readonly CancellationTokenRegistration _stopping;
 
     private RedisConnection(RedisNode node, ConnectionContext connection)
     {
@@ -36,6 +42,15 @@ internal sealed class RedisConnection : IDisposable
         ConnectedAt = LastCommandAt = node.Context.Time.GetTimestamp();
         _parser = new RequestParser(node.Limits, node.Memory);
         _ending = CancellationTokenSource.CreateLinkedTokenSource(connection.ConnectionClosed, node.Context.Stopping);
+        _endingReads = new CancellationTokenSource(Timeout.InfiniteTimeSpan, node.Context.Time);
+        _closing = connection.ConnectionClosed.UnsafeRegister(
+            static reads => ((CancellationTokenSource)reads!).CancelAfter(ReadsAfterClosing),
+            _endingReads
+        );
+        _stopping = node.Context.Stopping.UnsafeRegister(
+            static reads => ((CancellationTokenSource)reads!).Cancel(),
+            _endingReads
+        );
         Identity = new ConnectionIdentity(node, connection);
         Held = new HeldMemory(node.Memory);
         Replies = new ReplyBuffer(node.Memory);
@@ -87,8 +102,13 @@ internal sealed class RedisConnection : IDisposable
     /// <summary>Whether the connection ends after the replies so far.</summary>
     public bool IsEnding { get; set; }
 
-    /// <summary>Cancelled when the client is gone or the node stops.</summary>
+    /// <summary>Cancelled when the client has left or closed its sending half, or the node stops. Ends waits.</summary>
     public CancellationToken Ended => _ending.Token;
+
+    /// <summary>
+    /// Cancelled some seconds after the client has left or closed its sending half, or when the node stops. Ends reads.
+    /// </summary>
+    public CancellationToken ReadsEnd => _endingReads.Token;
 
     public string RemoteAddress => TextOf(_connection.RemoteEndPoint);
 
@@ -181,6 +201,9 @@ internal sealed class RedisConnection : IDisposable
         Replies.Release();
         Held.Dispose();
         _ending.Dispose();
+        _closing.Dispose();
+        _stopping.Dispose();
+        _endingReads.Dispose();
     }
 
     private async Task RunAsync()
