@@ -19,6 +19,9 @@ public sealed class ReplyTranslationTests
     [InlineData("~2\r\n:1\r\n_\r\n", "*2\r\n:1\r\n$-1\r\n")]
     [InlineData("%1\r\n$1\r\na\r\n*1\r\n,2\r\n", "*2\r\n$1\r\na\r\n*1\r\n$1\r\n2\r\n")]
     [InlineData(">1\r\n:1\r\n", "*1\r\n:1\r\n")]
+    [InlineData("*2\r\n*2\r\n:1\r\n:2\r\n*2\r\n:3\r\n_\r\n", "*4\r\n:1\r\n:2\r\n:3\r\n$-1\r\n")]
+    [InlineData("*2\r\n$1\r\n0\r\n*2\r\n:1\r\n:2\r\n", "*2\r\n$1\r\n0\r\n*2\r\n:1\r\n:2\r\n")]
+    [InlineData("*2\r\n*0\r\n*2\r\n:1\r\n:2\r\n", "*2\r\n*0\r\n*2\r\n:1\r\n:2\r\n")]
     public void Replies_of_version_3_become_those_of_version_2(string reply, string expected)
     {
         Assert.Equal(expected, Translate(reply, version: 2));
@@ -37,6 +40,7 @@ public sealed class ReplyTranslationTests
     [InlineData("%1\r\n:1\r\n")]
     [InlineData("~1\r\n:1\r\n:2\r\n")]
     [InlineData("*x\r\n")]
+    [InlineData("*2\r\n*2\r\n:1\r\n:2\r\n:3\r\n")]
     public void Bytes_that_are_no_whole_reply_are_refused(string reply) =>
         Assert.Throws<FormatException>(() => Translate(reply, version: 2));
 

@@ -4,12 +4,15 @@ namespace Rookery.Redis.Protocol;
 
 /// <summary>
 /// Translates replies of version 3 of the protocol to version 2: maps become flat arrays, sets and pushes arrays,
-/// doubles and big numbers strings, Booleans 0 or 1, and nulls the null string or array.
+/// doubles and big numbers strings, Booleans 0 or 1, and nulls the null string or array. An array of pairs, the reply
+/// of HRANDFIELD with values, becomes a flat array.
 /// </summary>
 internal static class ReplyTranslation
 {
     /// <summary>Deepest nesting of a reply.</summary>
     private const int MaxDepth = 16;
+
+    private static ReadOnlySpan<byte> PairStart => "*2\r\n"u8;
 
     /// <summary>Appends a reply in the version of a buffer.</summary>
     /// <param name="reply">One whole reply of version 3.</param>
@@ -70,6 +73,9 @@ internal static class ReplyTranslation
             case (byte)',' or (byte)'(':
                 to.Bulk(line);
                 break;
+            case (byte)'*' when reply[position..].StartsWith(PairStart):
+                TranslatePairs(reply, ref position, to, (int)ParseCount(line), depth);
+                break;
             case (byte)'*' or (byte)'~' or (byte)'>':
                 TranslateMany(reply, ref position, to, (int)ParseCount(line), depth);
                 break;
@@ -86,6 +92,22 @@ internal static class ReplyTranslation
         to.Array(count);
         for (int i = 0; i < count; i++)
         {
+            TranslateOne(reply, ref position, to, depth + 1);
+        }
+    }
+
+    private static void TranslatePairs(ReadOnlySpan<byte> reply, ref int position, ReplyBuffer to, int count, int depth)
+    {
+        to.Array(2 * count);
+        for (int i = 0; i < count; i++)
+        {
+            if (!reply[position..].StartsWith(PairStart))
+            {
+                throw new FormatException("An array of pairs has another item.");
+            }
+
+            position += PairStart.Length;
+            TranslateOne(reply, ref position, to, depth + 1);
             TranslateOne(reply, ref position, to, depth + 1);
         }
     }
