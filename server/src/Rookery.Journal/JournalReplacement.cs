@@ -39,18 +39,10 @@ public static class JournalReplacement
     }
 
     /// <summary>
-    /// Returns whether <see cref="Prepare"/> was done in the directory and <see cref="Complete"/> was not.
+    /// Returns whether <see cref="Prepare"/> was done in the directory and <see cref="Discard"/> was not. Stays true
+    /// after <see cref="Complete"/>.
     /// </summary>
-    public static bool IsPrepared(IDisk disk, string directory) =>
-        disk.Exists(directory) && WaitingIn(disk, directory) is not null;
-
-    /// <summary>Returns whether an old journal was renamed with this suffix.</summary>
-    public static bool IsKept(IDisk disk, string directory, string suffix) =>
-        disk.Exists(directory)
-        && disk.List(directory)
-            .Any(name =>
-                name.EndsWith(suffix, StringComparison.Ordinal) && SegmentName.TryParse(name[..^suffix.Length], out _)
-            );
+    public static bool IsPrepared(IDisk disk, string directory) => disk.Exists(Path.Join(directory, WorkName));
 
     /// <summary>Renames the old journal's files and then the new one to its final name, durably.</summary>
     /// <param name="disk">The disk.</param>

@@ -66,10 +66,7 @@ internal static class DirectoryReplacement
     private static void Complete(IDisk disk, string directory, string journalDirectory)
     {
         string suffix = KeptSuffixOf(DataDirectory.ReadFormat(disk, directory));
-        if (
-            !JournalReplacement.IsPrepared(disk, journalDirectory)
-            && !JournalReplacement.IsKept(disk, journalDirectory, suffix)
-        )
+        if (!JournalReplacement.IsPrepared(disk, journalDirectory))
         {
             throw new DataFormatException(
                 $"{directory} was recovered, but its journal is not in {journalDirectory}. Pass the journal "

@@ -2,6 +2,7 @@ using Rookery.Documents.Nodes;
 using Rookery.Documents.Recovery;
 using Rookery.Documents.Tests.Backups;
 using Rookery.Documents.Tests.Nodes;
+using Rookery.Journal;
 using Rookery.Platform;
 using Rookery.Simulation;
 
@@ -241,6 +242,37 @@ public class DataRecoveryTests
 
         Assert.Equal([("Other", 2), ("Shop", 40)], Recover(_disk).Databases);
         SteppedNode.Open(_disk, BackedUp.Node).Dispose();
+    }
+
+    [Fact]
+    public void A_recovery_without_an_old_journal_is_completed_after_a_kill()
+    {
+        using (var node = BackedUp.NewNode(_disk, documents: 40))
+        {
+            node.Flush();
+        }
+
+        foreach (
+            string file in _disk
+                .Files.Where(static file => file.EndsWith(".segment", StringComparison.Ordinal))
+                .ToArray()
+        )
+        {
+            _disk.Delete(file);
+        }
+
+        using (var old = Open(_disk))
+        {
+            CreateRecovery(_disk).Build(old, NewIds);
+            DirectoryReplacement.Decide(_disk, BackedUp.Node, NewIds);
+
+            // The state that a kill leaves after the journal was replaced.
+            JournalReplacement.Complete(_disk, BackedUp.Node + "/journal", DirectoryReplacement.KeptSuffixOf(old.Ids));
+        }
+
+        using var recovered = SteppedNode.Open(_disk, BackedUp.Node);
+        Assert.Equal(NewIds.ClusterId, recovered.Core.ClusterId);
+        Assert.Equal(40, recovered.Documents("Shop").Count);
     }
 
     [Fact]
