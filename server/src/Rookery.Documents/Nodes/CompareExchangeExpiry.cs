@@ -13,9 +13,9 @@ namespace Rookery.Documents.Nodes;
 /// </summary>
 public static class CompareExchangeExpiry
 {
-    // A reader may share a removal that was proposed before the values of this reader were due. Then it proposes one
-    // itself. If the time of that entry is not steady, as after a jump of the clock, no value becomes absent, and the
-    // reader proposes another.
+    // The first removal may be another reader's, proposed before this reader's values were due. The second is then this
+    // reader's own. If the time of its entry is not steady, as after a jump of the clock, no value becomes absent, and
+    // the reader proposes a third.
     private const int MaxRemovals = 3;
 
     /// <summary>

@@ -115,9 +115,9 @@ internal sealed class DataDirectory : IDisposable
     }
 
     /// <summary>
-    /// Returns why a directory cannot be the journal's: it is the data directory, or is in it under another name than
-    /// <c>journal</c>. In some directories there the node deletes unknown files, and other directories it locks. Null
-    /// if the directory is allowed.
+    /// Returns why a directory cannot be the journal's; null if it can. The data directory itself is refused, and so is
+    /// every directory in it except <c>journal</c>, because the node deletes unknown files in some of them and locks
+    /// others.
     /// </summary>
     public static string? WhyJournalIsMisplaced(IDisk disk, string directory, string? journalDirectory)
     {

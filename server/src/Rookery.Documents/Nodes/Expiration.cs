@@ -58,7 +58,7 @@ internal sealed class Expiration(DatabaseCatalog databases, IConsensus consensus
                 : (await consensus.ProposeAsync(command, cancellationToken)).Rejection;
             if (rejection is { Kind: RejectionKind.InsufficientSpace } && !skipsKept)
             {
-                // The expiry of documents that are kept as revisions frees nothing; that of the others frees space.
+                // Deleting a document that is kept as a revision frees no space. Deleting the others does.
                 (skipsKept, from) = (true, start);
                 continue;
             }
@@ -132,7 +132,7 @@ internal sealed class Expiration(DatabaseCatalog databases, IConsensus consensus
             bool isFull = count == limit || attachments >= limit || copiedBytes >= CopiedBytesPerCommand;
             if (isFull || isPart || ++read == RowsPerSearch)
             {
-                from = isPart ? rows.Key.ToArray() : [.. rows.Key, 0]; // or the next possible key
+                from = isPart ? rows.Key.ToArray() : [.. rows.Key, 0]; // this document, or the next possible key
                 break;
             }
         } while (rows.MoveNext());
@@ -147,12 +147,12 @@ internal sealed class Expiration(DatabaseCatalog databases, IConsensus consensus
         }
         catch (DamagedException)
         {
-            return true; // it could not be deleted either
+            return true; // a damaged document cannot be deleted either
         }
     }
 
-    // Whether the document or value can be read and deleted; if not, it must not block the others. It is a part if
-    // apply removes only a part of its revisions, and keeps the document for the next command.
+    // Returns whether the document or value can be read and deleted. One that cannot must not block the others. Sets
+    // isPart if apply removes only some of its revisions and keeps the document for the next command.
     private static bool TryMeasure(
         in DatabaseReader reader,
         CommandKind kind,

@@ -5,7 +5,7 @@ namespace Rookery.Documents.Nodes;
 /// <summary>Merges all files of a node on the thread of its background work, and waits for the end.</summary>
 internal sealed class FileMerge(NodeStore store)
 {
-    // Attempts in a row, with a pause of a second between them.
+    // Failed attempts in a row. The maintenance thread pauses for a second before each new attempt.
     private const int FailuresToGiveUp = 3;
 
     private static readonly TimeSpan CheckInterval = TimeSpan.FromMilliseconds(200);

@@ -195,7 +195,8 @@ public sealed class NodeStore : IDisposable
         set => Storage.RetainedTombstones = value ? Options.RetainedTombstones : 0;
     }
 
-    // The level that a command needs, and what is refused below it.
+    // Returns the format level that a command needs, and the beginning of the refusal below that level; null if every
+    // level allows the command.
     private static (int Level, string Refused)? LevelOf(CommandKind kind) =>
         kind switch
         {

@@ -166,8 +166,8 @@ internal sealed class OpenNode : Node
 
     private void BeginCleanup()
     {
-        // The request is set first. A round that is about to end then sees the request, or it has ended before the
-        // exchange, which begins a new round.
+        // The request is recorded before the exchange. So a round that is ending either sees the request, or has ended
+        // before the exchange, which then begins a new round.
         Volatile.Write(ref _isCleanupAsked, 1);
         if (Interlocked.Exchange(ref _isCleaningUp, 1) == 0)
         {

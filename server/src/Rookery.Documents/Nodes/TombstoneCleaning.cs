@@ -33,7 +33,7 @@ internal sealed class TombstoneCleaning(NodeStore store, IConsensus consensus)
         var (nowTicks, isSure) = consensus.Time;
         if (!isSure || store.Applier.LastUnsteadyTicks > nowTicks - Lifetime.Ticks)
         {
-            return; // a deletion before the clock jumped may be later than its ticks say
+            return; // a deletion from before a jump of the clock may be younger than its ticks say
         }
 
         long oldestTicks = nowTicks - (Lifetime + Slack).Ticks;
