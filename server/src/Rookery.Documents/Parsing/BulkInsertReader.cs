@@ -16,7 +16,7 @@ public enum StreamRead : byte
     Item = 1,
 
     /// <summary>
-    /// The array's closing bracket was read. It is the end, because RavenDB's client does not end the request.
+    /// The array's closing bracket was read. Reading ends there, because RavenDB's client does not end the request.
     /// </summary>
     End = 2,
 
@@ -139,7 +139,7 @@ public sealed class BulkInsertReader(int formatLevel = FormatLevel.Oldest) : IDi
         return true;
     }
 
-    /// <summary>Adds operations on counters that did not fit before.</summary>
+    /// <summary>Adds the operations on counters for which <see cref="AddTo"/> had no room.</summary>
     /// <inheritdoc cref="AddTo"/>
     public bool TryAddRest(GatheredCounters gathered) =>
         _element.Counters is not { } counters || gathered.TryAdd(_element.Id, counters, ref _addedCounterBytes);
