@@ -48,7 +48,8 @@ public sealed class PatchEvaluator : IDisposable
     public long ExpiresAtTicks { get; private set; }
 
     /// <summary>
-    /// Bytes that the patch copied. For an interpreted script: the bytes that could be copied in its time.
+    /// Bytes that the patch copied. For an interpreted script: the bytes that could have been copied in the time of its
+    /// run.
     /// </summary>
     internal long CopiedBytes { get; private set; }
 
@@ -188,7 +189,7 @@ public sealed class PatchEvaluator : IDisposable
     }
 
     /// <summary>
-    /// Lets the next patch load, store and delete other documents. <see cref="Writes"/> then has what it stores.
+    /// Lets the next patch load, store and delete other documents. <see cref="Writes"/> then contains its changes.
     /// </summary>
     /// <param name="source">The documents.</param>
     /// <param name="ownLowerId">The id of the patched document, lower-cased.</param>

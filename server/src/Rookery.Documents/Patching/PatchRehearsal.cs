@@ -12,9 +12,9 @@ namespace Rookery.Documents.Patching;
 
 /// <summary>
 /// Runs the script of a patch that loads or stores other documents, before its command is queued. The run stores
-/// nothing. It reads the rows that apply will need, so that damage refuses the command. Other writes may change what
-/// the script reads before apply runs it, so that apply reads other rows. So the command is also refused while damage
-/// is known among the documents of the database.
+/// nothing. It reads the rows that apply will need, so that damage refuses the command. Other writes may be applied
+/// before the command, and then apply reads other rows. So the command is also refused while documents of the database
+/// are known to be damaged.
 /// </summary>
 internal static class PatchRehearsal
 {

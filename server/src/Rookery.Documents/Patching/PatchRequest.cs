@@ -19,8 +19,8 @@ internal sealed class PatchRequest(int formatLevel)
     private readonly PooledBytes _scriptIfMissing = new();
     private ScriptProgram? _interpreted; // null for a list of simple operations
     private ScriptProgram? _interpretedIfMissing;
-    private byte[] _text = []; // of a script of simple operations, with its arguments
-    private Range _values;
+    private byte[] _text = []; // of a script of simple operations
+    private Range _values; // the arguments of that script in the request
     private InputError _refusal;
 
     /// <summary>The encoded program, after <see cref="Complete"/> or <see cref="SetMerge"/>.</summary>

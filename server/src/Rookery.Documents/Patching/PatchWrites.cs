@@ -37,7 +37,9 @@ internal sealed class PatchWrites : IScriptStore, IDisposable
     /// <summary>Number of writes.</summary>
     public int Count => _writes.Count;
 
-    /// <summary>Whether a write stores or deletes the patched document itself. Then nothing else stores it.</summary>
+    /// <summary>
+    /// Whether a write stores or deletes the patched document itself. The patch's own result is then not stored.
+    /// </summary>
     public bool ReplacesOwn { get; private set; }
 
     /// <summary>Bytes of the documents that the run loaded.</summary>

@@ -75,7 +75,7 @@ internal ref struct ScriptCompiler
     {
         if (TrySkipWord("delete"u8))
         {
-            // In JavaScript this leaves a hole in an array, which JSON cannot represent.
+            // In JavaScript, the deletion of an element leaves a hole in the array, which JSON cannot represent.
             return TryParsePath(out ReadOnlySpan<byte> called)
                 && called.IsEmpty
                 && !_endsWithIndex
@@ -313,8 +313,8 @@ internal ref struct ScriptCompiler
     }
 
     /// <summary>
-    /// Whether the path begins with <c>@metadata</c>, which the list of operations cannot change: the body that they
-    /// change does not contain it. Such a script is interpreted.
+    /// Whether the path begins with <c>@metadata</c>. The operations change only the body, which does not contain it,
+    /// so such a script is interpreted.
     /// </summary>
     private readonly bool IsMetadata()
     {
