@@ -104,8 +104,9 @@ public sealed class ClusterRecords
         }
     }
 
-    /// <summary>Raises <see cref="Revision"/> after all records were replaced, perhaps that of the format
-    /// level, too.</summary>
+    /// <summary>
+    /// Raises <see cref="Revision"/> after all records were replaced, perhaps also the format level's.
+    /// </summary>
     internal void AnnounceReplacement() => Announce(FormatLevel.RecordKey);
 
     private static ReadOnlySpan<byte> RowKey(Span<byte> buffer, string key)
