@@ -8,7 +8,9 @@ using Rookery.Platform;
 
 namespace Rookery.Documents.Redis;
 
-/// <summary>The documents as the log has them between two commands of one entry.</summary>
+/// <summary>
+/// The documents as a command of the log finds them: with the changes of the commands before it in the entry.
+/// </summary>
 /// <param name="rows">Stores documents.</param>
 internal sealed class LogStore(DocumentRows rows) : RedisStore
 {
@@ -25,8 +27,9 @@ internal sealed class LogStore(DocumentRows rows) : RedisStore
     public long Writes { get; private set; }
 
     /// <summary>
-    /// Whether the command does not depend on the previous versions of its documents. An export carries it out although
-    /// a document is damaged; it leaves out the others, whose results would look complete and lack what was damaged.
+    /// Whether the command stores or deletes documents whatever their previous versions are. An export of damaged data
+    /// carries out such a command although a document is damaged, and leaves out the others: their results would look
+    /// complete, but lack what was damaged.
     /// </summary>
     public bool Overwrites { get; set; }
 

@@ -97,7 +97,7 @@ internal static class RedisBody
         return start;
     }
 
-    /// <summary>Returns whether the name of a member is a text.</summary>
+    /// <summary>Returns whether the name of a member, with or without escapes, equals a text.</summary>
     public static bool IsName(ReadOnlySpan<byte> json, JsonSlice name, ReadOnlySpan<byte> text)
     {
         var raw = json.Slice(name.Start, name.Length);
@@ -177,7 +177,7 @@ internal static class RedisBody
             : RedisType.Hash;
     }
 
-    // Whether the only member has the name without escapes, and a value in Base64.
+    // Returns whether there is one member, its name is written without escapes, and its value is a string in Base64.
     private static bool FormOf(ReadOnlySpan<byte> members, ReadOnlySpan<byte> base64Member)
     {
         int at = 0;

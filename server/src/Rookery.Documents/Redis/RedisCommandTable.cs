@@ -3,7 +3,7 @@ using System.Text;
 
 namespace Rookery.Documents.Redis;
 
-/// <summary>Finds commands of Redis by name or opcode. It lists served commands and refused ones.</summary>
+/// <summary>Finds commands of Redis, served and refused ones, by name or opcode.</summary>
 public static class RedisCommandTable
 {
     // A quarter of the places are in use, so most names are found at the place of their hash.
@@ -35,7 +35,7 @@ public static class RedisCommandTable
     /// <summary>Returns the command of an opcode; null for a number that this version does not know.</summary>
     internal static RedisCommandInfo? Find(RedisOpcode opcode) => ByOpcode[(byte)opcode];
 
-    // By four letters, without case, and the length.
+    // Hashes four letters of the name, in any casing, and its length.
     private static int PlaceOf(ReadOnlySpan<byte> name)
     {
         if (name.IsEmpty)

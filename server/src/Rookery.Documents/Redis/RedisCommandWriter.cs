@@ -41,7 +41,7 @@ public sealed class RedisCommandWriter : IDisposable
     /// <summary>The database's number.</summary>
     public uint Database { get; }
 
-    /// <summary>The commands so far, without the guards' versions, for <see cref="OfPart"/>.</summary>
+    /// <summary>The encoded commands so far, for <see cref="OfPart"/>; only of a writer without guards.</summary>
     public ReadOnlySpan<byte> Body => Buffer.Written.Span[_guardsOffset..];
 
     /// <summary>Number of commands added.</summary>

@@ -123,7 +123,7 @@ internal sealed class RedisContent : IDisposable
         _bytes.Append(isText ? "\""u8 : "\"}"u8);
     }
 
-    /// <summary>Appends a comma unless the body is empty or the last value is its first.</summary>
+    /// <summary>Appends a comma, unless the body is empty or its array has just begun.</summary>
     public void AppendComma()
     {
         if (_bytes.Length > _bodyStart && _bytes.Written[^1] is not (byte)'[')

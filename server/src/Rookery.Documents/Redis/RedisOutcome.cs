@@ -12,7 +12,7 @@ public readonly ref struct RedisOutcome
     private readonly ReadOnlySpan<byte> _replies;
 
     /// <summary>Reads the outcome of a command that was not refused.</summary>
-    /// <param name="outcome">The outcome. Dispose it with <see cref="Release"/> after the last use.</param>
+    /// <param name="outcome">The outcome. Pass it to <see cref="Release"/> after the last use.</param>
     public RedisOutcome(in CommandOutcome outcome)
     {
         var document = outcome[0].Document ?? throw new ArgumentException("The outcome has no replies.");

@@ -44,7 +44,7 @@ internal sealed class RedisTarget : IDisposable
         Exists = _stored.Exists && !store.HasExpired(_stored.Head.ExpiresAtTicks);
     }
 
-    /// <summary>Records that the document was stored or deleted, which needs no longer the previous version.</summary>
+    /// <summary>Records that the document was stored or deleted, and releases its previous version.</summary>
     public void Forget(bool exists)
     {
         _stored.Dispose();

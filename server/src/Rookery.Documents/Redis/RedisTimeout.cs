@@ -10,7 +10,7 @@ public static class RedisTimeout
 
     /// <summary>Reads a timeout in seconds.</summary>
     /// <param name="argument">The argument.</param>
-    /// <param name="timeout">The timeout; null to wait for any time, which 0 means.</param>
+    /// <param name="timeout">The timeout; null if the argument is 0: to wait without limit.</param>
     /// <param name="problem">The error for the client if the argument is no timeout.</param>
     public static bool TryRead(
         ReadOnlySpan<byte> argument,

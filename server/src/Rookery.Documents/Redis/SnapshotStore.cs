@@ -5,7 +5,7 @@ namespace Rookery.Documents.Redis;
 /// <summary>The documents of a snapshot, for commands that only read.</summary>
 internal sealed class SnapshotStore : RedisStore
 {
-    // About a second.
+    // Copying this many bytes takes about a second.
     private const long MaxSpentBytes = 2L << 30;
 
     private DatabaseReader _reader;

@@ -34,7 +34,7 @@ internal readonly struct ExtendedFloat
     /// <summary>Whether the number is infinite.</summary>
     public bool IsInfinite => _isInfinite;
 
-    /// <summary>Digits before the point, about.</summary>
+    /// <summary>The approximate number of digits before the point.</summary>
     public int Digits => (int)(Math.Max(0, (_mantissa.IsZero ? 0 : MantissaBits) + _exponent) * 0.302);
 
     /// <summary>Reads a decimal or hexadecimal number, as C writes them, or an infinity.</summary>

@@ -112,7 +112,7 @@ internal sealed class HashNumbers(RedisSession session)
         return target.Exists && HashCommands.TryFind(session, target.View.Body, field, out json);
     }
 
-    // A number of a document that another client wrote stays a number.
+    // Stores the sum. A value that is a JSON number, as in a document of another client, stays one.
     private bool TryStore(RedisTarget target, ReadOnlySpan<byte> field, ReadOnlySpan<byte> digits)
     {
         HashCommands.Begin(session, target);

@@ -63,7 +63,7 @@ internal sealed class JsonCommands(RedisSession session) : IDisposable
         _changed.Release();
     }
 
-    // Loads the root as JSON text; false if the key has another type, which is replied.
+    // Loads the root as JSON text. If the key has another type, replies with an error and returns false.
     private bool TryLoad(RedisTarget target)
     {
         _root.Clear();
@@ -356,8 +356,8 @@ internal sealed class JsonCommands(RedisSession session) : IDisposable
         return isLow;
     }
 
-    // Not an object whose only member is Json, which would be read as its value; nor one with the name that documents
-    // give another meaning.
+    // Returns whether an object can be stored as the document itself. One whose only member is Json would be read as
+    // the value of that member, and documents give the member @metadata another meaning.
     private static bool CanBeDocument(ReadOnlySpan<byte> members)
     {
         int at = 0;

@@ -7,7 +7,8 @@ namespace Rookery.Documents.Redis.Running;
 
 /// <summary>
 /// The commands that walk over all keys of a snapshot. SCAN walks in the order of etags, and its cursor is the etag of
-/// the last key: so every member understands it, and a key that changes meanwhile is only returned again.
+/// the last document that it read. So every member understands the cursor, and a key that changes meanwhile is returned
+/// again, but none is left out.
 /// </summary>
 internal sealed class KeyWalk(RedisSession session)
 {

@@ -260,7 +260,7 @@ internal sealed class ListCommands(RedisSession session, ListValue list)
             matches += list.Read(body, i).SequenceEqual(arguments[2]) ? 1 : 0;
         }
 
-        // A negative count removes the last ones, so the first ones are kept.
+        // A negative count removes the last matches, so the first ones are skipped.
         int removed = count == 0 ? matches : (int)Math.Min((ulong)matches, Absolute(count));
         int skipped = count < 0 ? matches - removed : 0;
         int left = removed;

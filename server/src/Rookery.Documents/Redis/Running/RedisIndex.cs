@@ -3,8 +3,8 @@ using Rookery.Platform;
 namespace Rookery.Documents.Redis.Running;
 
 /// <summary>
-/// Finds those arguments of a command that are fields or members, in a time that does not depend on their number. Each
-/// text is found under the position of its last occurrence.
+/// Finds fields or members among the arguments of a command, in a time that does not depend on their number. For a text
+/// that occurs several times, the position of its last occurrence is found.
 /// </summary>
 internal sealed class RedisIndex
 {

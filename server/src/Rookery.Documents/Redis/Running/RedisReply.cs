@@ -86,7 +86,7 @@ internal sealed class RedisReply
         Output.Write(bytes);
     }
 
-    /// <summary>Counts bytes that the caller collects for a reply.</summary>
+    /// <summary>Checks that the reply has room for the bytes that the caller has collected.</summary>
     /// <exception cref="RedisLimitException">The reply is too long.</exception>
     public void Limit(int collectedBytes)
     {

@@ -11,7 +11,7 @@ internal static class ScanOptions
     /// <param name="type">The type that the key must have.</param>
     /// <param name="arguments">The key, the cursor and the options.</param>
     /// <param name="pattern">The pattern of MATCH.</param>
-    /// <returns>False if everything is replied.</returns>
+    /// <returns>False if the reply is complete: an error, or no elements.</returns>
     public static bool TryBegin(
         RedisSession session,
         RedisTarget target,

@@ -81,8 +81,9 @@ internal sealed class SetAlgebra(RedisSession session, RedisArray members)
         }
     }
 
-    // Adds the set of a key, counted from 0; false if the key has another type, which is replied. The number of a
-    // member is that of the last set that has it, unless a set before lacks it.
+    // Adds the set of a key, counted from 0. If the key has another type, replies with an error and returns false. For
+    // an intersection, the number of a member is that of the last set up to which every set contains it. For a
+    // difference, it is that of the last set that contains it.
     private bool TryAdd(Operation operation, ReadOnlySpan<byte> key, int number)
     {
         using var target = session.Open(key);
