@@ -93,7 +93,8 @@ internal sealed class RevisionDecoder : IDisposable
     /// <inheritdoc/>
     public void Dispose() => Release();
 
-    // Reads the content of the next newer version: walks to the nearest whole one, and back by the differences.
+    // Reads the content of the next newer version: finds the nearest newer version that is stored whole, and applies
+    // the differences back from it.
     private void ReadNewer(in RevisionSource source, ReadOnlySpan<byte> lowerId, long etag)
     {
         _chain.Clear();

@@ -103,7 +103,8 @@ internal sealed class RevisionDelta
         int bits = Math.Clamp(BitOperations.Log2((uint)base_.Length) + 1, MinTableBits, MaxTableBits);
         var positions = _positions.AsSpan(0, 1 << bits);
         positions.Fill(-1);
-        // A long base is entered at every stride-th position: equal parts are then found if they are a little longer.
+        // Of a long base, only every stride-th position is entered. So equal parts are found only if they are a little
+        // longer.
         int stride = Math.Max(1, base_.Length >> bits);
         for (int at = 0; at <= base_.Length - HashedBytes; at += stride)
         {

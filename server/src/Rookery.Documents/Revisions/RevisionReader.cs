@@ -33,8 +33,8 @@ public sealed class RevisionReader : IDisposable
     }
 
     /// <summary>
-    /// Copies of the current revision that this reader and an answer hold: its content, that of the next older one, the
-    /// revision with its head, and its JSON.
+    /// Number of copies of about the length of the current revision that this reader and an answer hold: its content,
+    /// that of the next older one, the revision with its head, and its JSON.
     /// </summary>
     public const int Copies = 4;
 

@@ -181,8 +181,8 @@ internal sealed class RevisionRemoval : IDisposable
         return true;
     }
 
-    // The etags between which a Delete looks. Begins with the revision before the first that is named, which may need
-    // it.
+    // Returns the range of etags that a Delete reads. It begins with the revision before the first named one, because
+    // that revision may be encoded by its differences from the named one.
     private static (long First, long Last) Range(
         in RevisionSource source,
         ReadOnlySpan<byte> lowerId,
