@@ -4,7 +4,7 @@ using Rookery.Documents.Databases;
 namespace Rookery.Documents.Schedules;
 
 /// <summary>When the node expires, refreshes or archives documents of a database, and how many at once.</summary>
-/// <param name="IsEnabled">Whether it does.</param>
+/// <param name="IsEnabled">Whether the node does so.</param>
 /// <param name="Frequency">Time between two rounds.</param>
 /// <param name="MaxItems">Maximum number of documents in one round.</param>
 public readonly record struct ScheduleConfiguration(bool IsEnabled, TimeSpan Frequency, long MaxItems)
@@ -12,7 +12,7 @@ public readonly record struct ScheduleConfiguration(bool IsEnabled, TimeSpan Fre
     /// <summary>The longest time between two rounds that a client can set, in seconds: a hundred years.</summary>
     public const long MaxSeconds = 100L * 365 * 24 * 3600;
 
-    /// <summary>Name of the member that disables it.</summary>
+    /// <summary>Name of the member that disables the schedule.</summary>
     public const string DisabledMember = "Disabled";
 
     /// <summary>Name of the member with the maximum number of documents in one round.</summary>

@@ -3,8 +3,8 @@ using System.Text.Json;
 namespace Rookery.Documents.Schedules;
 
 /// <summary>
-/// How far the documents are registered that were stored before the database kept schedules. A pass walks over the ids
-/// in order, and skips documents that cannot be read. Another member may repair them, so further passes over their
+/// The progress of registering the documents that were stored before the database kept schedules. A pass walks over the
+/// ids in order, and skips documents that cannot be read. Another member may repair them, so further passes over their
 /// range follow until none is skipped. Stored as a configuration: <c>true</c> at the end, otherwise an object.
 /// </summary>
 internal readonly record struct ScheduleProgress

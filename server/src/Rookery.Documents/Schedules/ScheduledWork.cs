@@ -275,7 +275,7 @@ internal sealed class ScheduledWork(DatabaseCatalog databases, IConsensus consen
     // Reads the next documents. Returns null if none of them is scheduled and not registered yet.
     private static CommandBuffer? Register(Database database, ref ScheduleProgress progress, out bool isEnd)
     {
-        ReadOnlyMemory<byte> damagedTo = default; // readable documents before this key stand among damaged ones
+        ReadOnlyMemory<byte> damagedTo = default; // documents before this key are among damaged ones
         using var reader = database.OpenBackgroundReader();
         using var documents = reader.SeekAllReadable(ExtendDamage, Encoding.UTF8.GetBytes(progress.After));
         using var writer = new ScheduleWriter(database.Number, ScheduleAction.Register);
@@ -324,7 +324,7 @@ internal sealed class ScheduledWork(DatabaseCatalog databases, IConsensus consen
             bool isOfChunks =
                 Key.WritePrefix(after, database.Number, Table.Documents + 1).SequenceCompareTo(damage.FirstKey.Span)
                 <= 0;
-            var to = isOfChunks ? new byte[1] : damage.ToExclusive; // of one large document, or of a range
+            var to = isOfChunks ? new byte[1] : damage.ToExclusive; // chunks are those of one skipped document
             damagedTo = to.Span.SequenceCompareTo(damagedTo.Span) > 0 ? to : damagedTo;
         }
     }
