@@ -6,7 +6,7 @@ namespace Rookery.Documents.Subscriptions;
 /// <summary>
 /// The progress of a subscription, in a row of its own under its number, so that an acknowledgement does not write the
 /// query again. Stored as <c>[u8 format][i64 etag][i64 acknowledged ticks][i64 connected ticks][lower-cased name]</c>.
-/// The name finds the definition of a number.
+/// The name is the key of the definition.
 /// </summary>
 internal readonly ref struct SubscriptionProgress
 {
