@@ -22,7 +22,8 @@ internal sealed class RedisNode
 
     private readonly RedisConfiguration _configuration;
 
-    // The endpoint resets connections beyond its limit. This part of it is for telling clients why they are refused.
+    // The endpoint resets connections beyond its limit. This part of the limit is kept for connections that are told
+    // why they are refused.
     private const int ShareForRefusals = 16;
 
     private readonly ServedProtocol _protocol;

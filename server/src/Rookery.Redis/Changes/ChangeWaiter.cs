@@ -4,7 +4,7 @@ namespace Rookery.Redis.Changes;
 /// <param name="ids">Their ids; empty for all documents.</param>
 internal sealed class ChangeWaiter(IReadOnlyList<string> ids)
 {
-    // A longer wait than timers have is endless.
+    // Timers accept less than 50 days, so a wait that is longer than this has no limit.
     private static readonly TimeSpan LongestTimer = TimeSpan.FromDays(40);
 
     private TaskCompletionSource _woken = new(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -16,7 +16,7 @@ internal sealed class ChangeWaiter(IReadOnlyList<string> ids)
     public void Wake() => Volatile.Read(ref _woken).TrySetResult();
 
     /// <summary>Waits for a change after the last call of <see cref="Reset"/>.</summary>
-    /// <param name="limit">The longest wait; null for any.</param>
+    /// <param name="limit">The longest wait; null for no limit.</param>
     /// <param name="time">The clock.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
     /// <returns>False if no change came in time.</returns>

@@ -11,8 +11,8 @@ namespace Rookery.Redis.Changes;
 /// <summary>
 /// Follows the changes of the database that this node applies: wakes connections that wait for a key or for the stream,
 /// and publishes keyspace notifications to subscribers of this node. If notifications may be lost, it disconnects their
-/// subscribers, as Redis does with slow ones: they notice it, and read what they need again. Runs while a client needs
-/// it, and until the node stops. Thread-safe.
+/// subscribers, as Redis does with slow ones: they notice it, and read what they need again. It begins when a client
+/// first needs it, and runs until the node stops. Thread-safe.
 /// </summary>
 internal sealed class ChangeWatch(RedisNode node)
 {
@@ -72,7 +72,7 @@ internal sealed class ChangeWatch(RedisNode node)
     }
 
     /// <summary>
-    /// Removes a waiter, and wakes the next ones for its documents: it may have left something for them.
+    /// Removes a waiter, and wakes the next one for each of its documents, for which it may have left something.
     /// </summary>
     public void Remove(ChangeWaiter waiter)
     {
@@ -168,7 +168,7 @@ internal sealed class ChangeWatch(RedisNode node)
         {
             while (subscription.TryRead(out var change))
             {
-                // A change follows each one that was dropped.
+                // After changes were dropped, at least one more is read, so no loss remains unnoticed.
                 if (subscription.TakeLagged())
                 {
                     SkipQueued(subscription);
@@ -183,8 +183,8 @@ internal sealed class ChangeWatch(RedisNode node)
         }
     }
 
-    // All waiters are about to read again, and all subscribers to be disconnected, so nobody needs what is queued. With
-    // a report for each change of a full queue, the watch would fall behind more and more.
+    // Skips what is queued: all waiters are about to read again, and all subscribers to be disconnected. With a report
+    // for each change of a full queue, the watch would fall behind more and more.
     private static void SkipQueued(ChangeSubscription<DocumentChange> subscription)
     {
         for (int i = 0; i < ChangeSubscription<DocumentChange>.Capacity && subscription.TryRead(out _); i++)

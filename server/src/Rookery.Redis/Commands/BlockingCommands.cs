@@ -8,8 +8,8 @@ using Rookery.Redis.Protocol;
 namespace Rookery.Redis.Commands;
 
 /// <summary>
-/// BLPOP and BRPOP: a snapshot shows whether a list has elements; then the command goes through the log. Another client
-/// may take the element before, so the command then waits on.
+/// BLPOP and BRPOP. If a snapshot shows that a list has elements, the command goes through the log. If another client
+/// takes them before that, the command continues to wait.
 /// </summary>
 internal static class BlockingCommands
 {
@@ -17,7 +17,7 @@ internal static class BlockingCommands
         ? command
         : throw new InvalidOperationException("The table of commands lacks a command of lists.");
 
-    // As many as a connection watches. Each costs memory while the client waits, and a look at each wake-up.
+    // As many as a connection may watch. Each key costs memory while the client waits, and is read at each wake-up.
     private const int MaxKeys = WatchedKeys.Max;
 
     public static ValueTask PopAsync(RedisConnection connection, RedisCommandInfo command, RedisArguments arguments)
@@ -72,7 +72,7 @@ internal static class BlockingCommands
 
                 if (waiter is null)
                 {
-                    // Looks once more, because a change may have come before the waiter was there.
+                    // After the waiter is added, the lists are read once more, because they may have changed before.
                     if (!await connection.Output.SendAsync(connection.Replies))
                     {
                         connection.IsEnding = true;

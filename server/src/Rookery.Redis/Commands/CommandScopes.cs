@@ -4,7 +4,7 @@ using Rookery.Server.Access;
 
 namespace Rookery.Redis.Commands;
 
-/// <summary>The scopes that commands need, by the rules of routes: docs/reference/access.md.</summary>
+/// <summary>The scopes that commands need. The rules are those of routes: docs/reference/access.md.</summary>
 internal static class CommandScopes
 {
     /// <summary>The scopes of commands that change keys and return what others stored.</summary>

@@ -7,7 +7,7 @@ using Rookery.Redis.Protocol;
 
 namespace Rookery.Redis.Commands;
 
-/// <summary>CONFIG GET, for the settings that clients ask for. They are what is true of this server.</summary>
+/// <summary>CONFIG GET, for the settings that clients ask for. The values describe how this server behaves.</summary>
 internal static class ConfigCommands
 {
     public static void Run(RedisConnection connection, RedisCommandInfo command, RedisArguments arguments)

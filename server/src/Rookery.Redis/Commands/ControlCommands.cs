@@ -65,7 +65,9 @@ internal static class ControlCommands
     /// <summary>Returns the handler of a command; null if the connection does not serve it.</summary>
     public static ControlHandler? Find(string name) => Handlers.GetValueOrDefault(name);
 
-    /// <summary>Runs a handler. If it fails as a read may fail, an error replaces its replies.</summary>
+    /// <summary>
+    /// Runs a handler. After a failure that <see cref="CommandFailure"/> answers, an error replaces its replies.
+    /// </summary>
     public static ValueTask RunAsync(
         ControlHandler handler,
         RedisConnection connection,

@@ -71,8 +71,8 @@ internal static class InfoCommands
     }
 
     /// <summary>
-    /// Answers on how many other voters, at least, each acknowledged write of this connection is durable: a majority
-    /// has synced it before the client had its reply.
+    /// Answers the least number of other voters on which each acknowledged write of this connection is durable. A
+    /// majority has synced a write before the client gets its reply.
     /// </summary>
     public static void Wait(RedisConnection connection, RedisCommandInfo command, RedisArguments arguments)
     {
@@ -85,7 +85,9 @@ internal static class InfoCommands
         connection.Replies.Integer(CountOtherSyncedVoters(connection.Node));
     }
 
-    /// <summary>Answers like <see cref="Wait"/>: this server's own disk, and the other voters.</summary>
+    /// <summary>
+    /// Answers 1 for this server's own disk, and the number of <see cref="Wait"/> for the other voters.
+    /// </summary>
     public static void WaitForDisk(RedisConnection connection, RedisCommandInfo command, RedisArguments arguments)
     {
         for (int i = 0; i < arguments.Count; i++)
@@ -169,7 +171,7 @@ internal static class InfoCommands
     private static IEnumerable<(string Name, object Value)> DescribeDatabase(RedisConnection connection) =>
         connection.Identity.Scopes == AccessScopes.None ? [] : [("rookery_database", connection.Node.DatabaseName)];
 
-    // How many keys there are is for readers.
+    // Only a client with the scope read may learn the number of keys.
     private static IEnumerable<(string Name, object Value)> DescribeKeyspace(RedisConnection connection)
     {
         if (

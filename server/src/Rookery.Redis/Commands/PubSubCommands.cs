@@ -38,7 +38,7 @@ internal static class PubSubCommands
     /// <summary>Answers the number of receivers on this node, as a node of Redis Cluster does.</summary>
     public static void Publish(RedisConnection connection, RedisCommandInfo command, RedisArguments arguments)
     {
-        // No subscriber can name a longer one, and each pattern is compared with it.
+        // No client can subscribe to a longer name, and each pattern would be compared with it.
         if (arguments[0].Length > Messages.Subscriptions.MaxNameBytes)
         {
             connection.Fail(Messages.Subscriptions.LongName);

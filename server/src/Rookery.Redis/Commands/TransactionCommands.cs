@@ -138,7 +138,7 @@ internal static class TransactionCommands
     private static async ValueTask ExecuteAsync(RedisConnection connection, Transaction transaction)
     {
         var watches = connection.Data.Watches.Versions.ToArray();
-        connection.Transaction = null; // the commands of the connection among its own are executed, not queued
+        connection.Transaction = null; // so that its commands that the connection executes are not queued
         using var held = transaction;
         if (await connection.Data.OpenReaderAsync() is not { } reader)
         {
@@ -243,7 +243,7 @@ internal static class TransactionCommands
         }
     }
 
-    // The commands of the connection between those of the log may wait, and a span cannot.
+    // Copies the replies: commands that the connection executes between them may wait, and a span cannot outlive that.
     private static bool TryCopyReplies(in CommandOutcome outcome, out byte[][] replies)
     {
         var read = new RedisOutcome(outcome);

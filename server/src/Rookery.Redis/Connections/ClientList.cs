@@ -3,7 +3,7 @@ using System.Collections.Concurrent;
 namespace Rookery.Redis.Connections;
 
 /// <summary>The Redis connections of this node. Thread-safe.</summary>
-/// <param name="max">Most connections at once.</param>
+/// <param name="max">Maximum number of connections at once.</param>
 internal sealed class ClientList(int max)
 {
     private readonly ConcurrentDictionary<long, RedisConnection> _connections = new();
@@ -16,10 +16,10 @@ internal sealed class ClientList(int max)
     /// <summary>Connections with subscriptions.</summary>
     public int Subscribers => _connections.Count(static client => client.Value.Subscriptions.Count > 0);
 
-    /// <summary>Most connections at once.</summary>
+    /// <summary>Maximum number of connections at once.</summary>
     public int Max => max;
 
-    /// <summary>Most connections of one remote address: so that one host cannot take all.</summary>
+    /// <summary>Maximum number of connections of one remote address, so that one host cannot take all.</summary>
     public int MaxOfAddress => Math.Max(64, max / 4);
 
     /// <summary>The connections, by number.</summary>

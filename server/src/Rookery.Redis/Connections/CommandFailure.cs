@@ -9,7 +9,9 @@ namespace Rookery.Redis.Connections;
 /// <summary>Failures of commands that are answered with an error, after which the connection continues.</summary>
 internal static class CommandFailure
 {
-    /// <summary>Whether a failure is no fault of the server's own, so that its message is the answer.</summary>
+    /// <summary>
+    /// Returns whether a failure is answered with its message. Other failures are the server's own faults.
+    /// </summary>
     public static bool IsAnswered(Exception failure) =>
         failure
             is DamagedException

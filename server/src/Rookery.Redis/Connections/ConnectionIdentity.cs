@@ -7,13 +7,13 @@ using Rookery.Server.Access;
 namespace Rookery.Redis.Connections;
 
 /// <summary>
-/// Who the client of a connection is and what it may do in the database: by token, as AUTH and HELLO send it, or by the
-/// certificate of its TLS connection. On a node with plain HTTP every client may do everything, unless it sends a
-/// token.
+/// The identity of a connection's client, and its rights in the database. The client authenticates with a token, which
+/// AUTH and HELLO send, or with the certificate of its TLS connection. On a node with plain HTTP every client may do
+/// everything, unless it sends a token.
 /// </summary>
 internal sealed class ConnectionIdentity(RedisNode node, ConnectionContext connection)
 {
-    /// <summary>The user's name that stands for the token alone, as Redis' clients send it.</summary>
+    /// <summary>The user's name that clients of Redis send if they are configured with a token alone.</summary>
     public const string DefaultUser = "default";
 
     private byte[]? _tokenHash;

@@ -22,7 +22,7 @@ internal sealed class DataCommands(RedisConnection connection) : IDisposable
     private const int MaxDividedBytes = 1 << 20;
 
     private readonly List<PendingReply> _pending = [];
-    private readonly PooledBytes _burst = new(); // what is proposed, to divide it
+    private readonly PooledBytes _burst = new(); // the proposed commands, kept to divide them
     private readonly ReplyBuffer _scratch = new();
     private RedisCommandWriter? _writer;
     private DatabaseReader _reader;
@@ -154,7 +154,8 @@ internal sealed class DataCommands(RedisConnection connection) : IDisposable
             connection.Node.Metrics.CountError();
         }
 
-        // What was carried out is answered, whatever memory that takes: the log bounds the replies of an entry.
+        // The command was carried out, so it is answered, even if memory is short. The log bounds the replies of an
+        // entry.
         connection.Replies.MustTake = true;
         ReplyTranslation.Append(reply, connection.Replies, isNullArray);
         connection.Replies.MustTake = false;
@@ -165,7 +166,7 @@ internal sealed class DataCommands(RedisConnection connection) : IDisposable
         command.Opcode is RedisOpcode.ListPopLeftOfFirst or RedisOpcode.ListPopRightOfFirst
         || (command.Opcode is RedisOpcode.ListPopLeft or RedisOpcode.ListPopRight && arguments > 1);
 
-    // What else walks over much or has long replies does not delay the log.
+    // Other commands may read much or have long replies, and would delay the log.
     private static bool IsShort(RedisCommandInfo command) =>
         (command.Flags & RedisCommandTraits.Fast) != RedisCommandTraits.None;
 
@@ -208,7 +209,7 @@ internal sealed class DataCommands(RedisConnection connection) : IDisposable
             return;
         }
 
-        // A barrier of the time before a commit does not cover it.
+        // A barrier that began before the commit does not cover it.
         if (!await connection.Node.Consensus.ReadBarrierAsync())
         {
             FailData(RejectionText.Of(RavenRoute.NoBarrierRejection(connection.Node.Context)));
@@ -323,7 +324,7 @@ internal sealed class DataCommands(RedisConnection connection) : IDisposable
         return ValueTask.CompletedTask;
     }
 
-    // The reply is written where it belongs, in version 3; most replies are the same in version 2.
+    // The reply was written to its place in version 3. Most replies are the same in version 2.
     private void Translate(int before, bool isNullArray)
     {
         var reply = connection.Replies.Written[before..];
@@ -359,9 +360,9 @@ internal sealed class DataCommands(RedisConnection connection) : IDisposable
         _pending.Clear();
     }
 
-    // One entry has bounds that single commands do not reach: what they store, copy and reply. And without space, those
-    // that only read or delete are carried out all the same. Nothing of a refused entry was carried out, so its halves
-    // are proposed instead.
+    // The commands of one entry may together exceed bounds that none of them exceeds alone: of what they store, copy
+    // and reply. And without disk space, those that only read or delete can still be carried out. Nothing of a refused
+    // entry was carried out, so its halves are proposed instead.
     private ValueTask AnswerAsync(in CommandOutcome outcome, uint database, int from, int count)
     {
         if (outcome.Rejection is not { } rejection)
@@ -413,7 +414,7 @@ internal sealed class DataCommands(RedisConnection connection) : IDisposable
         CountUnknown(rejection, count);
         if (rejection.Kind is RejectionKind.OutcomeUnknown or RejectionKind.Stopping)
         {
-            // One error and the end of the connection for all of them.
+            // One error answers all of them, and the connection ends.
             connection.Fail(error);
             connection.IsEnding = true;
             return;

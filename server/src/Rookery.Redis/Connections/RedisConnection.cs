@@ -139,7 +139,8 @@ internal sealed class RedisConnection : IDisposable
     }
 
     /// <summary>
-    /// Returns whether the client does not want the reply of the current command, and passes to the next.
+    /// Returns whether the client does not want the reply of the current command. The next call is for the next
+    /// command.
     /// </summary>
     public bool TakeSilence()
     {
@@ -157,7 +158,7 @@ internal sealed class RedisConnection : IDisposable
     /// Waits within a command for a change. If the client loses its rights meanwhile, the connection ends.
     /// </summary>
     /// <param name="waiter">Wakes the connection.</param>
-    /// <param name="left">The longest wait; null for any.</param>
+    /// <param name="left">The longest wait; null for no limit.</param>
     /// <param name="command">The command, for the error.</param>
     /// <param name="needed">The scopes of the command.</param>
     public async ValueTask<WaitEnd> WaitAsync(ChangeWaiter waiter, TimeSpan? left, string command, AccessScopes needed)
@@ -414,7 +415,7 @@ internal sealed class RedisConnection : IDisposable
         }
     }
 
-    // A client that vanished without a word must not hold its connection.
+    // A client that vanished without closing its connection must not hold it.
     private void KeepAlive()
     {
         try

@@ -2,7 +2,7 @@ using Rookery.Documents.Redis;
 
 namespace Rookery.Redis.Connections;
 
-/// <summary>A command that waits for EXEC, with a copy of its arguments.</summary>
+/// <summary>A command that is executed later, with a copy of its arguments.</summary>
 internal sealed class StoredCommand
 {
     private readonly byte[] _bytes;
@@ -26,7 +26,7 @@ internal sealed class StoredCommand
 
     public RedisArguments Arguments => new(_bytes, _slices);
 
-    /// <summary>Memory of the command, about, in bytes.</summary>
+    /// <summary>Approximate memory of the command in bytes.</summary>
     public static int CostOf(RedisArguments arguments) => 128 + (8 * arguments.Count) + LengthOf(arguments);
 
     private static int LengthOf(RedisArguments arguments)

@@ -7,7 +7,7 @@ namespace Rookery.Redis.Connections;
 /// <param name="memory">Memory that the connection holds.</param>
 internal sealed class WatchedKeys(HeldMemory memory)
 {
-    /// <summary>Most keys that one connection watches.</summary>
+    /// <summary>Maximum number of keys that one connection watches.</summary>
     public const int Max = 4096;
 
     private const int BytesAroundKey = 128;
@@ -47,12 +47,12 @@ internal sealed class WatchedKeys(HeldMemory memory)
     }
 
     /// <summary>
-    /// Whether all keys are of a database, and none of a deleted one with its name, in which a version may be the same
-    /// by chance.
+    /// Returns whether all keys are of a database. Keys of a deleted database with its name are not: there, a version
+    /// may be the same by chance.
     /// </summary>
     public bool AreOf(Database database) => _versions.Count == 0 || (!_isMixed && _database == database.Number);
 
-    /// <summary>Watches nothing any more.</summary>
+    /// <summary>Removes all keys.</summary>
     public void Clear()
     {
         _versions.Clear();

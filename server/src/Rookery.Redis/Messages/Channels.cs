@@ -90,7 +90,8 @@ internal sealed class Channels
             }
         }
 
-        // All subscribers receive messages in the same order, and none after the confirmation that it left.
+        // With the lock, all subscribers receive messages in the same order, and none after the confirmation that it
+        // has unsubscribed.
         int receivers = 0;
         lock (_gate)
         {
@@ -143,7 +144,7 @@ internal sealed class Channels
         return notified;
     }
 
-    /// <summary>Whether a channel whose name begins so may have a subscriber.</summary>
+    /// <summary>Returns whether a channel whose name begins with a prefix may have a subscriber.</summary>
     public bool MayHaveSubscribers(ReadOnlySpan<byte> prefix)
     {
         lock (_gate)

@@ -10,19 +10,21 @@ namespace Rookery.Redis.Messages;
 /// </summary>
 internal sealed class Subscriptions(RedisConnection connection) : IDisposable
 {
-    /// <summary>Most channels and patterns of one connection: each message is compared with all patterns.</summary>
+    /// <summary>
+    /// Maximum number of channels and patterns of one connection: each message is compared with all patterns.
+    /// </summary>
     private const int MaxCount = 4096;
 
     /// <summary>
-    /// Most bytes of a connection's patterns together: to match one takes up to as many steps as the product of its
-    /// length and the channel's.
+    /// Maximum number of bytes of a connection's patterns together: to match one takes up to as many steps as the
+    /// product of its length and the channel's.
     /// </summary>
     private const int MaxPatternBytes = 64 << 10;
 
     /// <summary>Longest name of a channel or pattern in bytes.</summary>
     public const int MaxNameBytes = 1024;
 
-    // Entries of the sets and lists here and in Channels.
+    // Memory of a name's entries in the sets and lists here and in Channels.
     private const int BytesAroundName = 256;
 
     private readonly HashSet<byte[]> _channels = new(BytesComparer.Instance);
@@ -40,7 +42,7 @@ internal sealed class Subscriptions(RedisConnection connection) : IDisposable
     public int Count => _channels.Count + _patterns.Count;
 
     /// <summary>Subscribes and posts the confirmation.</summary>
-    /// <returns>The error if that is refused; null if it was not.</returns>
+    /// <returns>The error if the subscription is refused; otherwise null.</returns>
     public string? Add(byte[] key, bool isPattern)
     {
         var own = isPattern ? _patterns : _channels;
@@ -104,7 +106,7 @@ internal sealed class Subscriptions(RedisConnection connection) : IDisposable
         }
     }
 
-    /// <summary>Unsubscribes from everything without a word, as RESET does.</summary>
+    /// <summary>Unsubscribes from everything without confirmations, as RESET does.</summary>
     public void Clear()
     {
         foreach (byte[] name in _channels.ToArray())

@@ -28,8 +28,8 @@ internal sealed class RequestParser(RequestLimits limits, MemoryShare memory) : 
     private long _reservedBytes;
     private long _reservedForSlices;
     private int _start; // of the command
-    private int _position; // up to which bytes are parsed
-    private int _scanned; // up to which bytes contain no end of a line
+    private int _position; // the end of the parsed bytes
+    private int _scanned; // the end of the bytes that were searched for the end of a line
     private int _end;
     private RedisSlice[] _slices = []; // places of the name and the arguments, from the command's start
     private State _state;
@@ -118,7 +118,7 @@ internal sealed class RequestParser(RequestLimits limits, MemoryShare memory) : 
         }
     }
 
-    /// <summary>Returns memory to its pool that no command needs now.</summary>
+    /// <summary>Returns the memory to its pool if no command needs it now.</summary>
     public void Trim()
     {
         if (_state == State.Ended)
