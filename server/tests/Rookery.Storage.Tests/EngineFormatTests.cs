@@ -34,18 +34,24 @@ public sealed class EngineFormatTests
             WriteGolden(GoldenDirectory());
         }
 
-        var disk = new SimulatedDisk("/data");
-        foreach (string path in Directory.GetFiles(GoldenDirectory()))
-        {
-            using IDiskFile file = disk.Open($"/data/{Path.GetFileName(path)}", DiskOpen.CreateNew);
-            file.Write(File.ReadAllBytes(path), 0);
-        }
-
+        SimulatedDisk disk = GoldenDisk();
         using StorageEngine engine = EngineWorkload.Open(disk);
         Assert.Null(engine.Problem);
         Assert.Equal(GoldenSteps, engine.Durable.Index);
         using Snapshot snapshot = engine.OpenSnapshot();
         Assert.Equal(File.ReadAllText(GoldenRowsPath()), Describe(snapshot));
+    }
+
+    [Fact]
+    public void Opening_a_store_does_not_change_a_manifest_that_an_older_program_encoded_differently()
+    {
+        // A power cut during a change could damage both copies of the newest manifest.
+        SimulatedDisk disk = GoldenDisk();
+        EngineWorkload.Open(disk).Dispose();
+        using IDiskFile slot = disk.Open("/data/manifest-0", DiskOpen.Read);
+        byte[] bytes = new byte[slot.Length];
+        slot.Read(bytes, offset: 0);
+        Assert.Equal(File.ReadAllBytes(Path.Join(GoldenDirectory(), "manifest-0")), bytes);
     }
 
     [Theory]
@@ -221,6 +227,18 @@ public sealed class EngineFormatTests
             work.Step(engine);
             engine.MergeOnce();
         }
+    }
+
+    private static SimulatedDisk GoldenDisk()
+    {
+        var disk = new SimulatedDisk("/data");
+        foreach (string path in Directory.GetFiles(GoldenDirectory()))
+        {
+            using IDiskFile file = disk.Open($"/data/{Path.GetFileName(path)}", DiskOpen.CreateNew);
+            file.Write(File.ReadAllBytes(path), 0);
+        }
+
+        return disk;
     }
 
     private static void WriteGolden(string directory)

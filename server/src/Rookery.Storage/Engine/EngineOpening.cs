@@ -116,7 +116,7 @@ internal sealed class EngineOpening(IDisk disk, StorageOptions options, IIoRecor
             return newest;
         }
 
-        slots.Settle(newest);
+        slots.Settle();
         if (newest.StoreId != Guid.Empty)
         {
             return newest;

@@ -34,6 +34,7 @@ internal sealed class ManifestSlots(IDisk disk, string directory, IIoRecorder io
     private const int RevisionOffset = 24;
 
     private int _nextSlot;
+    private ReadOnlyMemory<byte> _newestCopy; // as Read found it, for Settle
 
     private static ReadOnlySpan<byte> Magic => "ROOKMANI"u8;
 
@@ -56,10 +57,11 @@ internal sealed class ManifestSlots(IDisk disk, string directory, IIoRecorder io
                 continue;
             }
 
-            ManifestRecord? candidate = ReadSlot(disk, path);
+            ManifestRecord? candidate = ReadSlot(disk, path, out ReadOnlyMemory<byte> copy);
             if (candidate is not null && (newest is null || candidate.Revision > newest.Revision))
             {
                 newest = candidate;
+                _newestCopy = copy;
                 _nextSlot = 1 - slot;
             }
         }
@@ -74,7 +76,7 @@ internal sealed class ManifestSlots(IDisk disk, string directory, IIoRecorder io
             .Range(0, 2)
             .Select(slot => Path.Join(directory, NameOf(slot)))
             .Where(disk.Exists)
-            .Select(path => ReadSlot(disk, path)?.Revision ?? 0)
+            .Select(path => ReadSlot(disk, path, out _)?.Revision ?? 0)
             .DefaultIfEmpty()
             .Max();
 
@@ -102,29 +104,33 @@ internal sealed class ManifestSlots(IDisk disk, string directory, IIoRecorder io
     /// with a higher revision is durable.</exception>
     public void Write(ManifestRecord manifest)
     {
-        WriteTo(_nextSlot, manifest);
+        var body = new ArrayBufferWriter<byte>(AlignmentBytes);
+        ManifestCodec.Encode(manifest, body);
+        byte[] copy = new byte[HeaderBytes + body.WrittenCount];
+        WriteCopy(copy, manifest, body.WrittenSpan);
+        WriteTo(_nextSlot, copy);
         _nextSlot = 1 - _nextSlot;
     }
 
     /// <summary>
     /// Makes the result of <see cref="Read"/> durable, before files that this manifest does not name are deleted. A
     /// process that was killed, or whose sync failed, may have left the manifest in the page cache only. Writes the
-    /// same bytes again, so a power cut meanwhile does no harm.
+    /// bytes that were read, so a power cut meanwhile does no harm. It does not encode the manifest again: an older
+    /// program may have encoded it differently.
     /// </summary>
-    public void Settle(ManifestRecord newest)
+    public void Settle()
     {
-        WriteTo(1 - _nextSlot, newest);
+        WriteTo(1 - _nextSlot, _newestCopy.Span);
         disk.SyncDirectory(directory);
+        _newestCopy = default;
     }
 
-    private void WriteTo(int slot, ManifestRecord manifest)
+    private void WriteTo(int slot, ReadOnlySpan<byte> copy)
     {
-        var body = new ArrayBufferWriter<byte>(AlignmentBytes);
-        ManifestCodec.Encode(manifest, body);
-        int copyBytes = (HeaderBytes + body.WrittenCount + AlignmentBytes - 1) / AlignmentBytes * AlignmentBytes;
+        int copyBytes = (copy.Length + AlignmentBytes - 1) / AlignmentBytes * AlignmentBytes;
         byte[] bytes = new byte[2 * copyBytes];
-        WriteCopy(bytes, manifest, body.WrittenSpan);
-        bytes.AsSpan(0, copyBytes).CopyTo(bytes.AsSpan(copyBytes));
+        copy.CopyTo(bytes);
+        copy.CopyTo(bytes.AsSpan(copyBytes));
 
         string path = Path.Join(directory, NameOf(slot));
         bool isNew = !disk.Exists(path);
@@ -161,8 +167,10 @@ internal sealed class ManifestSlots(IDisk disk, string directory, IIoRecorder io
         return Checksum.Finish(Checksum.Append(state, copy[LengthOffset..(HeaderBytes + bodyBytes)]));
     }
 
-    private static ManifestRecord? ReadSlot(IDisk disk, string path)
+    // Decodes the newest valid copy in a slot. Its bytes end with its body.
+    private static ManifestRecord? ReadSlot(IDisk disk, string path, out ReadOnlyMemory<byte> copy)
     {
+        copy = default;
         byte[] bytes;
         using (IDiskFile file = disk.Open(path, DiskOpen.Read))
         {
@@ -185,6 +193,8 @@ internal sealed class ManifestSlots(IDisk disk, string directory, IIoRecorder io
             )
             {
                 newest = candidate;
+                int bodyBytes = BinaryPrimitives.ReadInt32LittleEndian(bytes.AsSpan(offset + LengthOffset));
+                copy = bytes.AsMemory(offset, HeaderBytes + bodyBytes);
             }
         }
 
