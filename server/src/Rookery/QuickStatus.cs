@@ -50,7 +50,11 @@ internal static class QuickStatus
         }
     }
 
-    private static bool TryReadOptions(ReadOnlySpan<string> options, out string? url, out bool isJson)
+    /// <summary>
+    /// Reads the options; false if this fast path does not handle them. It does not handle an empty address, which is
+    /// an error: probably an environment variable is not set.
+    /// </summary>
+    internal static bool TryReadOptions(ReadOnlySpan<string> options, out string? url, out bool isJson)
     {
         (url, isJson) = (null, false);
         for (int index = 0; index < options.Length; index++)
@@ -60,7 +64,7 @@ internal static class QuickStatus
                 case "--json":
                     isJson = true;
                     break;
-                case "--url" when url is null && index + 1 < options.Length:
+                case "--url" when url is null && index + 1 < options.Length && options[index + 1].Length > 0:
                     index++;
                     url = options[index];
                     break;
