@@ -164,6 +164,11 @@ public sealed class Memtables : IDisposable
         if (current.Frozen.Length > 0)
         {
             _flushEnded.Reset();
+            if (_isClosed)
+            {
+                _flushEnded.Set(); // the engine was closed just before the reset
+            }
+
             return false;
         }
 

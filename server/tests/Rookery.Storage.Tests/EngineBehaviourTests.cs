@@ -250,6 +250,26 @@ public sealed class EngineBehaviourTests
         await Assert.ThrowsAsync<ObjectDisposedException>(() => Task.Run(engine.OpenSnapshot));
     }
 
+    /// <summary>The close may come between a writer's check for room and its wait.</summary>
+    [Fact]
+    public async Task A_writer_does_not_wait_for_a_flush_of_a_closed_engine()
+    {
+        using StorageEngine engine = EngineWorkload.Open(new SimulatedDisk("/data"));
+        engine.Memtables.HasBackgroundWork = true;
+        var work = new EngineWorkload(seed: 1);
+
+        // Until two memtables are full.
+        while (!engine.Memtables.IsFlushDue || engine.Memtables.ActiveBytes < EngineWorkload.Options.MemtableBytes)
+        {
+            work.Step(engine);
+        }
+
+        engine.Memtables.EndWaits();
+        await Assert.ThrowsAsync<ObjectDisposedException>(() =>
+            Task.Run(() => work.Step(engine)).WaitAsync(TimeSpan.FromSeconds(30))
+        );
+    }
+
     [Fact]
     public void A_file_pinned_by_a_reader_is_deleted_after_its_release()
     {
