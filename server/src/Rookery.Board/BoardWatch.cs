@@ -13,6 +13,11 @@ public sealed class BoardWatch : IDisposable
     // change would move leadership and write a line to the log.
     private static readonly TimeSpan HoldTime = TimeSpan.FromMinutes(5);
 
+    // The values of _phase.
+    private const int BetweenReadings = 0;
+    private const int InReading = 1;
+    private const int Disposed = 2;
+
     private readonly IBoard _board;
     private readonly TimeProvider _time;
     private readonly Lock _gate = new();
@@ -21,7 +26,7 @@ public sealed class BoardWatch : IDisposable
     private BoardCondition _condition;
     private Throttling _throttlingSeen;
     private long _conditionSeenAt; // timestamp of the last reading with the condition
-    private int _isReading; // 1 during a reading, and from Dispose on
+    private int _phase;
 
     /// <summary>Reads the board once, and then every <see cref="Interval"/>.</summary>
     public BoardWatch(IBoard board, TimeProvider time)
@@ -89,11 +94,11 @@ public sealed class BoardWatch : IDisposable
     /// <summary>Called after each reading, on the timer's thread. Must return at once.</summary>
     public Action<BoardWatch>? Sampled { get; set; }
 
-    /// <summary>Ends the readings and closes the board.</summary>
+    /// <summary>Ends the readings and closes the board; a reading in progress closes it when it ends.</summary>
     public void Dispose()
     {
         _timer.Dispose();
-        if (Interlocked.Exchange(ref _isReading, 1) == 0)
+        if (Interlocked.Exchange(ref _phase, Disposed) == BetweenReadings)
         {
             _board.Dispose();
         }
@@ -102,7 +107,7 @@ public sealed class BoardWatch : IDisposable
     private void ReadBoard()
     {
         // While a reading hangs in a driver, no second one begins; after Dispose none begins at all.
-        if (Interlocked.Exchange(ref _isReading, 1) != 0)
+        if (Interlocked.CompareExchange(ref _phase, InReading, BetweenReadings) != BetweenReadings)
         {
             return;
         }
@@ -122,6 +127,9 @@ public sealed class BoardWatch : IDisposable
         }
 
         Sampled?.Invoke(this);
-        Volatile.Write(ref _isReading, 0);
+        if (Interlocked.CompareExchange(ref _phase, BetweenReadings, InReading) == Disposed)
+        {
+            _board.Dispose();
+        }
     }
 }

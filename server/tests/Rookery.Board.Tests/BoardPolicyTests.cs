@@ -68,4 +68,15 @@ public sealed class BoardPolicyTests
         Assert.Equal(7, board.Reads);
         Assert.True(board.IsDisposed);
     }
+
+    [Fact]
+    public void A_reading_that_is_in_progress_at_the_end_is_the_last_one_and_closes_the_board()
+    {
+        var (time, board) = (new SimulatedTimeProvider(), new SimulatedBoard());
+        using var watch = new BoardWatch(board, time) { Sampled = static sampled => sampled.Dispose() };
+        Assert.False(board.IsDisposed);
+        time.Advance(TimeSpan.FromMinutes(1));
+        Assert.Equal(2, board.Reads);
+        Assert.True(board.IsDisposed);
+    }
 }
