@@ -136,7 +136,7 @@ internal static class TokenCommand
     internal static string? DescribeUnlimited(string[] scopes) =>
         scopes.Contains("admin", StringComparer.Ordinal)
             ? "--database does not limit the scope admin, which allows everything. Leave one of the two out."
-        : scopes.All(static scope => scope is "metrics")
+        : scopes.Length > 0 && scopes.All(static scope => scope is "metrics")
             ? "--database does not limit the scope metrics, which shows figures of all databases. Leave --database out."
         : null;
 

@@ -28,6 +28,7 @@ public sealed class CheckedArgumentTests
     {
         Assert.Contains(sentence, TokenCommand.DescribeUnlimited(scopes.Split(',')), StringComparison.Ordinal);
         Assert.Null(TokenCommand.DescribeUnlimited(["read", "metrics"]));
+        Assert.Null(TokenCommand.DescribeUnlimited([])); // the node names the scopes that a token needs
     }
 
     [Fact]
