@@ -13,7 +13,7 @@ public sealed record StorageOptions
 
     /// <summary>
     /// Size at which the memtable is frozen and flushed, in bytes; 0 means an eighth of the memory budget, 1 to 64 MiB.
-    /// Up to two memtables are in memory.
+    /// Writers fill up to two at a time; readers and failed flushes can keep more of them in memory.
     /// </summary>
     public long MemtableBytes { get; init; }
 

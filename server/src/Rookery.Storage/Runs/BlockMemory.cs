@@ -15,7 +15,7 @@ internal sealed unsafe class BlockMemory : IDisposable
     // The small queue gets the block memory divided by this.
     private const int SmallQueueDivisor = 10;
 
-    // The cache keeps its limit divided by this when other consumers need memory.
+    // When other consumers need memory, the cache keeps at least its limit divided by this.
     private const int KeptDivisor = 4;
     private const int EvictionsBeforeClearingSegment = 8;
 
