@@ -27,7 +27,7 @@ internal sealed class EventRing(int capacity)
 
         if (added.EndUnixMicroseconds < _lastEndUnixMicroseconds)
         {
-            // The clock was set back. Without this, no event would count as known until the clock reaches the old time.
+            // The clock was set back. Otherwise all new events would seem dropped until the clock passes the old time.
             ForgottenUntil = Math.Min(ForgottenUntil, added.EndUnixMicroseconds - 1);
         }
 

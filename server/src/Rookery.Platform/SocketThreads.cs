@@ -65,8 +65,8 @@ public static class SocketThreads
 
     /// <summary>
     /// Starts asynchronous work on the pool: on the current thread if it belongs to the pool, otherwise on a thread of
-    /// the pool. The current thread belongs to the pool if the request's bytes had arrived before its connection was
-    /// accepted, or before the previous response was sent.
+    /// the pool. A request is read on a thread of the pool if its bytes arrived before its connection was accepted or
+    /// before the previous response was sent, and otherwise on a socket thread.
     /// </summary>
     /// <inheritdoc cref="RunOnPoolAsync{TState}"/>
     public static Task ContinueOnPoolAsync<TState>(Func<TState, Task> work, TState state) =>
