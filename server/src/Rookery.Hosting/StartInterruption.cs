@@ -38,7 +38,8 @@ internal sealed class StartInterruption : IDisposable
             Timeout.InfiniteTimeSpan
         );
 
-        // Executed on the thread that completes the task, because all threads of the pool may wait for the disk.
+        // All threads of the pool may wait for the disk, so this asks for the thread that completes the task. The task
+        // of StopSignal does not allow that: there the grace time begins when the pool has a thread.
         _ = stopping.ContinueWith(
             _ => _timer.Change(Grace, Timeout.InfiniteTimeSpan),
             CancellationToken.None,
