@@ -134,8 +134,8 @@ public sealed record OpenPortFacts(int Port, string Purpose, bool IsForMembers, 
 /// <param name="IsMissing">Whether avahi-browse is not installed.</param>
 /// <param name="Nodes">How many nodes are announced, including this one.</param>
 /// <param name="Others">How many of them are on other machines.</param>
-/// <param name="IsOwnAnnounced">Whether this node is announced with an address that others can reach; null if none of
-/// the announced nodes is known to be this node.</param>
+/// <param name="IsOwnAnnounced">Whether this node is announced with an address that others can reach; null if its id
+/// is unknown or avahi gave no answer.</param>
 public sealed record MdnsFacts(string? Trouble, bool IsMissing, int Nodes, int Others, bool? IsOwnAnnounced);
 
 /// <summary>Which of the router and the other nodes are reachable.</summary>
