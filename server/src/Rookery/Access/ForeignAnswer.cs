@@ -47,6 +47,8 @@ internal static class ForeignAnswer
             when (unexpected
                     is KeyNotFoundException
                         or IndexOutOfRangeException // an element of a shorter list
+                        or ArgumentException // a name that is null or occurs twice
+                        or OverflowException // a duration beyond the range
                         or JsonException
                         or FormatException
                 || unexpected is InvalidOperationException and not ObjectDisposedException

@@ -66,6 +66,24 @@ public sealed class ForeignAnswerTests
         }
     }
 
+    [Theory]
+    [InlineData("""{"Name":null}""")]
+    [InlineData("""{"Name":"A"},{"Name":"A"}""")]
+    [InlineData(
+        """
+            {"Name":"A","Type":"Map","State":"Normal","Status":"Running","IsStale":true,"EntriesCount":1,
+            "ErrorsCount":0,"Trouble":null,"Collections":{"B":{"NumberOfItemsToProcess":1}},"SecondsLeft":1e300}
+            """
+    )]
+    public async Task Values_that_no_node_sends_are_reported_as_such(string indexes)
+    {
+        string answer = $"{{\"Results\":[{indexes}]}}";
+        await using var other = new OtherProgram(
+            $"HTTP/1.1 200 OK\r\n{Headers}Content-Length: {answer.Length}\r\n\r\n{answer}"
+        );
+        Assert.Equal(1, await Rookery.CommandLine.RunAsync(["index", "ls", "x", "--url", other.Url], TextWriter.Null));
+    }
+
     /// <summary>
     /// Formerly, the page of a router was taken for documents or for an empty result, and a broken connection for the
     /// end of the answer.
