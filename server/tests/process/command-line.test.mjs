@@ -102,6 +102,9 @@ test("A query is answered as lines, as a table and as the node's own JSON, and c
   assert.match(table.stderr, /2 results in \d+ ms by /)
   assert.match(table.stderr, /ms\n.*ms/)
   assert.match(ended(await rookery(...query, "--explain"), 0), /would use/)
+  for (const form of ["--table", "--ndjson", "--timings", "--wait"]) {
+    ended(await rookery(...query, "--explain", form), 78, /--explain does not run the query\. Leave .*--wait out/)
+  }
   ended(await rookery("query", ".", "from Rooks where where"), 78, /Line 1, column/)
   const unfinished = ["query", ".", "from Rooks where"]
   assert.equal((await rookery(...unfinished, "--timings")).stderr, (await rookery(...unfinished)).stderr, "the position counts in the typed text")

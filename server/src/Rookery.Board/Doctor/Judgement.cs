@@ -433,7 +433,7 @@ public static class Judgement
                 { IsOwnAnnounced: false } => new(
                     "mdns",
                     Severity.Notice,
-                    $"avahi-daemon answers and knows {mdns.Nodes} nodes, but not this one, or no usable address of it.",
+                    $"avahi-daemon knows {Amount.Of(mdns.Nodes, "node")}, but not this one, or no address of it.",
                     "The package writes /etc/avahi/services/rookery.service, which announces this node. If that "
                         + "file exists: `systemctl restart avahi-daemon`."
                 ),

@@ -235,7 +235,13 @@ internal static class NodeCommand
         }
 
         await Console.Error.WriteAsync($"Remove {node}? [y/N] ");
-        return await Console.In.ReadLineAsync() is "y" or "Y" or "yes";
+        if (await Console.In.ReadLineAsync() is "y" or "Y" or "yes")
+        {
+            return true;
+        }
+
+        await Console.Error.WriteLineAsync($"{node} was not removed.");
+        return false;
     }
 
     private static bool IsLearner(JsonElement member) => member.GetProperty("Role").ValueEquals("learner");

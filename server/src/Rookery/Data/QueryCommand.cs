@@ -61,6 +61,22 @@ internal static class QueryCommand
                             );
                         }
 
+                        if (
+                            parsed.GetValue(explain)
+                            && (
+                                parsed.GetValue(table)
+                                || parsed.GetValue(lines)
+                                || parsed.GetValue(timings)
+                                || parsed.GetValue(wait)
+                            )
+                        )
+                        {
+                            throw new AdminException(
+                                "--explain does not run the query. Leave --table, --ndjson, --timings and --wait out.",
+                                ExitCode.Configuration
+                            );
+                        }
+
                         string name = address.DatabaseOf(parsed.GetValue(database)!);
                         var asked = (
                             await AskedQuery.ReadAsync(name, parsed.GetValue(query)!, parsed.GetValue(parameters))
