@@ -24,10 +24,15 @@ internal static class TombstoneHorizon
 
         Span<byte> from = stackalloc byte[Key.MaxBytes];
         Span<byte> to = stackalloc byte[Key.MaxBytes];
-        var first = Key.WriteNumber(from, context.Database.Number, Table.Tombstones, 0);
-        var after = Key.WriteNumber(to, context.Database.Number, Table.Tombstones, horizon + 1);
+        uint database = context.Database.Number;
+        var after = Key.WriteNumber(to, database, Table.Tombstones, horizon + 1);
+
+        // The rows up to the earlier horizon are deleted, but remain in files until merges rewrite them. To pass over
+        // these rows would take longer with each command, and would stop the node at damage that the proposer, which
+        // begins after the earlier horizon, has not found.
+        var first = Key.WriteNumber(from, database, Table.Tombstones, counters.TombstoneHorizon + 1);
         counters.Tombstones -= Count(context, first, after);
-        context.Batch.DeleteRange(first, after, context.Etag);
+        context.Batch.DeleteRange(Key.WriteNumber(from, database, Table.Tombstones, 0), after, context.Etag);
         counters.TombstoneHorizon = horizon;
         return new OperationResult { Status = OperationStatus.Configured, Etag = horizon };
     }

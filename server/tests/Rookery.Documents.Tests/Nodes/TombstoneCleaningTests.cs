@@ -1,6 +1,7 @@
 using Rookery.Documents.Commands;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Nodes;
+using Rookery.Platform;
 using Rookery.Simulation;
 
 namespace Rookery.Documents.Tests.Nodes;
@@ -90,6 +91,48 @@ public sealed class TombstoneCleaningTests
         Assert.Equal(["b"], ReadTombstones(node));
     }
 
+    [Fact]
+    public void Raising_the_horizon_reads_no_tombstones_that_were_removed_before()
+    {
+        const int Count = 3000;
+        var options = SteppedNode.Options("/data/node") with { MemtableBytes = 2 << 20, RunBytes = 4 << 20 };
+        long removed;
+        using (var node = SteppedNode.Open(_disk, options, _time))
+        {
+            node.CreateDatabase("db");
+            using var writer = new BatchWriter(CommandKind.Batch, node.Database("db").Number);
+            using var deletes = new BatchWriter(CommandKind.Batch, node.Database("db").Number);
+            for (int i = 0; i < Count; i++)
+            {
+                byte[] id = System.Text.Encoding.UTF8.GetBytes(DamageTests.Noise(i, bytes: 100));
+                writer.Put(id, default, default);
+                deletes.Delete(id, default);
+            }
+
+            node.Run(writer.Complete());
+            node.Flush();
+            node.Run(deletes.Complete());
+            node.Flush();
+            removed = ReadStatistics(node).LastDocumentEtag - 100;
+            Raise(node, removed);
+
+            // Flushes without the merges that follow: the file with all tombstones stays as it is.
+            node.Core.Storage.Memtables.RequestFlush();
+            while (node.Core.Storage.Durable.Index < node.Core.Storage.AppliedIndex)
+            {
+                Assert.True(node.Core.Background.DoStep());
+            }
+        }
+
+        // A restarted node has no blocks in its cache.
+        var blocks = new BlockCounter();
+        using var cold = SteppedNode.Open(_disk, options, _time, blocks);
+        blocks.Count = 0;
+        Raise(cold, removed + 1);
+        Assert.Equal(99, ReadStatistics(cold).Tombstones);
+        Assert.InRange(blocks.Count, 0, 3);
+    }
+
     private SteppedNode Open()
     {
         var node = SteppedNode.Open(_disk, "/data/node", _time);
@@ -110,6 +153,9 @@ public sealed class TombstoneCleaningTests
             )
         );
     }
+
+    private static void Raise(SteppedNode node, long horizon) =>
+        node.Run(CommandEncoder.SetTombstoneHorizon(node.Database("db").Number, horizon));
 
     private static DatabaseStatistics ReadStatistics(SteppedNode node)
     {
@@ -139,4 +185,14 @@ public sealed class TombstoneCleaningTests
             node.Commit();
             Assert.True(done.IsCompletedSuccessfully);
         });
+
+    /// <summary>Counts the blocks that are read from runs.</summary>
+    private sealed class BlockCounter : IIoRecorder
+    {
+        public int Count { get; set; }
+
+        public long Begin() => 0;
+
+        public void Record(IoKind kind, long begun, long bytes) => Count += kind == IoKind.Read ? 1 : 0;
+    }
 }
