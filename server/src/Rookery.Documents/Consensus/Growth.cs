@@ -59,7 +59,19 @@ public static class Growth
             return null;
         }
 
-        using var reader = database.OpenReader();
+        try
+        {
+            using var reader = database.OpenReader();
+            return FindKept(reader, commands);
+        }
+        catch (DatabaseGoneException)
+        {
+            return null; // deleted or replaced meanwhile: apply decides about the command
+        }
+    }
+
+    private static string? FindKept(in DatabaseReader reader, CommandReader commands)
+    {
         if (commands.Kind == CommandKind.ExpireDocuments)
         {
             while (commands.TryReadExpiry(out var expired, out _))

@@ -106,6 +106,23 @@ public class NodeSpaceTests
             node.Run(CommandEncoder.ConfigureRevisions(database, new RevisionsConfiguration(rule, [])));
     }
 
+    [Fact]
+    public void A_deletion_in_a_database_that_is_deleted_meanwhile_is_left_to_apply()
+    {
+        using var node = Open();
+        node.CreateDatabase("Shop");
+        node.Put("Shop", "d", "{}");
+        var database = node.Database("Shop");
+        var revisions = new RevisionsConfiguration(new RevisionRule(), []);
+        node.Run(CommandEncoder.ConfigureRevisions(database.Number, revisions));
+        using var delete = CommandEncoder.Delete(database.Number, "d"u8, ExpectedChangeVector.None, key: default);
+        Assert.NotNull(Growth.Check(delete.Written.Span, "No space.", node.Core.Databases));
+
+        // As apply does, before the catalog loses the database.
+        database.RefuseReaders(isDeleted: true);
+        Assert.Null(Growth.Check(delete.Written.Span, "No space.", node.Core.Databases));
+    }
+
     /// <summary>
     /// A version that is a revision is kept when it is replaced or deleted, also if the configuration has changed.
     /// </summary>
