@@ -5,9 +5,9 @@ using Rookery.Documents.Revisions;
 namespace Rookery.Documents.Commands;
 
 /// <summary>
-/// Counts the bytes that a put of a document rewrites beside its content: the names of its counters and its list of
-/// attachments, and the reads for a revision. By this number, a stream of puts is split into commands that are not too
-/// costly to apply.
+/// Counts the bytes that a put of a document rewrites beside its content: the names of its counters, its list of
+/// attachments, the version that becomes the row of a revision, and the reads for a new revision. By this number, a
+/// stream of puts is split into commands that are not too costly to apply.
 /// </summary>
 /// <param name="database">The database.</param>
 public sealed class ReplacedNames(Database database)
@@ -18,8 +18,8 @@ public sealed class ReplacedNames(Database database)
     /// </summary>
     public const long MaxBytesOfCommand = 4 << 20;
 
-    // The statistics are read again after this many puts. So a database without counters and attachments needs no
-    // look-up for each put.
+    // The statistics are read again after this many puts. So a database without counters, attachments and revisions
+    // needs no look-up for each put.
     private const int PutsBetweenStatistics = 64;
 
     private int _putsLeft;
@@ -49,8 +49,8 @@ public sealed class ReplacedNames(Database database)
         database.MayHaveRevisions ? (long)RevisionRows.BytesPerCounter * counters : 0;
 
     /// <summary>
-    /// Returns the length of the names of counters and of the list of attachments of a stored document, with the reads
-    /// for a revision; 0 if the document does not exist.
+    /// Returns the length of the names of counters and of the list of attachments of a stored document, with its whole
+    /// length if a put keeps it as a revision, and with the reads for a new revision; 0 if the document does not exist.
     /// </summary>
     public long NameBytesOf(ReadOnlySpan<byte> id)
     {
@@ -59,7 +59,7 @@ public sealed class ReplacedNames(Database database)
             _putsLeft = PutsBetweenStatistics;
             using var statistics = database.OpenReader();
             var counts = statistics.ReadStatistics();
-            _hasAny = (counts.DocumentCounters | counts.Attachments.Attachments) > 0;
+            _hasAny = (counts.DocumentCounters | counts.Attachments.Attachments | counts.Revisions) > 0;
         }
 
         if (!_hasAny || id.IsEmpty)
@@ -76,7 +76,8 @@ public sealed class ReplacedNames(Database database)
         using (document)
         {
             var head = document.Head;
-            return head.CounterNames.Length + head.Attachments.Length + RevisionCosts.Of(database, head);
+            long kept = head.Revisions.IsEmpty ? 0 : document.Length;
+            return kept + head.CounterNames.Length + head.Attachments.Length + RevisionCosts.Of(database, head);
         }
     }
 }

@@ -1,3 +1,4 @@
+using Rookery.Documents.Commands;
 using Rookery.Documents.Revisions;
 
 namespace Rookery.Documents.Tests.Revisions;
@@ -49,6 +50,23 @@ public sealed class RevisionStorageTests
         Assert.Equal(["-", .. expected.Take(2)], node.Bodies("a"));
         node.Node.Flush();
         Assert.Equal(["-", .. expected.Take(2)], node.Bodies("a"));
+    }
+
+    [Fact]
+    public void A_stream_of_puts_ends_its_command_before_its_revisions_are_too_long()
+    {
+        using var node = new RevisedNode();
+        node.Configure(new RevisionRule());
+        node.Put("a", $$"""{"text":"{{new string('x', 500_000)}}"}""");
+        using var gathered = new GatheredCounters(node.Node.Database("db"));
+        int puts = 0;
+        while (!gathered.IsFull && puts < 100)
+        {
+            gathered.AddPut("a"u8);
+            puts++;
+        }
+
+        Assert.Equal(9, puts); // of 500 kB each: a command may rewrite 4 MiB
     }
 
     private static byte[] NextBytes(Random random, int count)
