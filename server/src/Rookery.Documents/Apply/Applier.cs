@@ -56,8 +56,8 @@ public sealed class Applier : IDisposable
     }
 
     /// <summary>
-    /// Set only for exports. Then a damaged document counts as missing, and this callback receives a message for each
-    /// command that is refused because of it. If null, apply stops at damage.
+    /// Set only for exports. Then a damaged document counts as missing. This callback receives a message for each
+    /// command that is refused because of it, or because of another damaged row. If null, apply stops at damage.
     /// </summary>
     internal Action<string>? CommandSkipped
     {
@@ -250,7 +250,7 @@ public sealed class Applier : IDisposable
             database.Configurations.IsDisabled
             && DatabaseOperations.RefuseDisabled(database, command.Kind) is { } disabled
                 ? new CommandOutcome(disabled)
-                : Execute(index, ref command);
+                : ExecuteUnlessDamaged(index, ref command);
         if (outcome.Rejection is not null)
         {
             scope.Batch.RollBack(mark);
@@ -260,15 +260,14 @@ public sealed class Applier : IDisposable
             {
                 CommandSkipped?.Invoke(
                     $"Entry {index} of the journal: a command for database {database.Database.Name} is left "
-                        + $"out, because it needs a document that cannot be read. {damage.Sentence}"
+                        + $"out, because it needs a row that cannot be read. {damage.Sentence}"
                 );
             }
 
             return outcome;
         }
 
-        bool changedNoDocument = _context.OperationsWithoutDocumentChange == command.OperationCount;
-        if (changedNoDocument)
+        if (_context.OperationsWithoutDocumentChange == command.OperationCount)
         {
             // The operations changed nothing that indexes read, except values of counters, which only indexes over
             // counters read. So no other index becomes stale.
@@ -298,9 +297,20 @@ public sealed class Applier : IDisposable
                 or CommandKind.ConfigureRevisions
                 or CommandKind.ChangeSubscription;
 
+    private CommandOutcome ExecuteUnlessDamaged(long index, ref CommandReader command)
+    {
+        try
+        {
+            return Execute(index, ref command);
+        }
+        catch (DamagedException damaged) when (_context.TreatsDamagedAsMissing)
+        {
+            return new CommandOutcome(_context.RefuseFor(damaged));
+        }
+    }
+
     private CommandOutcome Execute(long index, ref CommandReader command)
     {
-        long logTicks = _context.LogTicks;
         switch (command.Kind)
         {
             case CommandKind.Batch:
@@ -314,9 +324,9 @@ public sealed class Applier : IDisposable
             case CommandKind.HiloReturn:
                 return Done(_hilo.Return(_context, command.ReadHiloReturn()));
             case CommandKind.IdentityNext:
-                return Done(NumberResult(IdentityOperations.Next(_context, command.ReadIdentityNext())));
+                return Done(IdentityOperations.Next(_context, command.ReadIdentityNext()));
             case CommandKind.IdentitySeed:
-                return Done(NumberResult(IdentityOperations.Seed(_context, command.ReadIdentitySeed())));
+                return Done(IdentityOperations.Seed(_context, command.ReadIdentitySeed()));
             case CommandKind.ClusterTransaction:
                 return _transactions.Apply(_context, index, ref command);
             case CommandKind.CompareExchange:
@@ -352,7 +362,7 @@ public sealed class Applier : IDisposable
                 );
         }
 
-        CommandOutcome Done(OperationResult result) => new(index, logTicks, result);
+        CommandOutcome Done(OperationResult result) => new(index, _context.LogTicks, result);
     }
 
     private CommandOutcome ApplyBatch(long index, ref CommandReader command)
@@ -492,14 +502,6 @@ public sealed class Applier : IDisposable
 
         return new CommandOutcome(index, scope.LogTicks, results);
     }
-
-    private static OperationResult NumberResult(long value) =>
-        new()
-        {
-            Status = OperationStatus.Numbered,
-            Low = value,
-            High = value,
-        };
 
     private void WriteRows(WriteBatch batch, long sequence)
     {

@@ -1,5 +1,6 @@
 using Rookery.Documents.Attachments;
 using Rookery.Documents.Changes;
+using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Stored;
 using Rookery.Storage;
@@ -94,6 +95,13 @@ internal sealed class ApplyContext
         GivenTicks = 0;
         _changes.Clear();
         Patches.BeginCommand();
+    }
+
+    /// <summary>Records damage that the command read, and returns the reason to refuse it. Only for exports.</summary>
+    public Rejection RefuseFor(DamagedException damaged)
+    {
+        Damage = damaged.Damage;
+        return new Rejection(RejectionKind.Damaged, damaged.Message) { Database = Database.Database.Name };
     }
 
     /// <summary>Reports a reference that was never counted.</summary>

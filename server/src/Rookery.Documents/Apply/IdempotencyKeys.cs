@@ -53,6 +53,26 @@ internal static class IdempotencyKeys
         out bool hasExpired
     )
     {
+        try
+        {
+            return TryRead(context, key, request, out outcome, out hasExpired);
+        }
+        catch (DamagedException) when (context.TreatsDamagedAsMissing)
+        {
+            outcome = default;
+            hasExpired = false;
+            return false; // an export then carries out the command, because few commands are repeated
+        }
+    }
+
+    private static bool TryRead(
+        ApplyContext context,
+        IdempotencyKey key,
+        UInt128 request,
+        out CommandOutcome outcome,
+        out bool hasExpired
+    )
+    {
         Span<byte> buffer = stackalloc byte[Key.MaxBytes];
         outcome = default;
         hasExpired = false;
@@ -104,7 +124,10 @@ internal static class IdempotencyKeys
         key.Write(hash);
         context.Batch.Put(OrderKey(buffer, context, context.LogTicks, lastEtag), lastEtag, hash);
         context.Database.Counters.IdempotencyKeys++;
-        RemoveOldest(context, lastEtag);
+        if (!context.TreatsDamagedAsMissing) // an export needs no room, and the oldest rows may be damaged
+        {
+            RemoveOldest(context, lastEtag);
+        }
     }
 
     // Removes the outcome of an earlier, expired use of the key, with its row in the table by time. If this row stayed,

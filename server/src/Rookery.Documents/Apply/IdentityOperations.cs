@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Consensus;
 using Rookery.Documents.Ids;
 
 namespace Rookery.Documents.Apply;
@@ -9,14 +10,15 @@ namespace Rookery.Documents.Apply;
 /// </summary>
 internal static class IdentityOperations
 {
-    /// <summary>Increments an identity and returns its new value.</summary>
+    /// <summary>Increments an identity.</summary>
     /// <param name="context">State of the command.</param>
     /// <param name="lowerName">The identity's name, lower-cased, with the <c>|</c> at its end.</param>
-    public static long Next(ApplyContext context, ReadOnlySpan<byte> lowerName)
+    /// <returns>The new value.</returns>
+    public static OperationResult Next(ApplyContext context, ReadOnlySpan<byte> lowerName)
     {
         long value = Last(context, lowerName) + 1;
         Set(context, lowerName, value);
-        return value;
+        return ResultOf(value);
     }
 
     /// <summary>Returns the key of an identity's row.</summary>
@@ -56,17 +58,25 @@ internal static class IdentityOperations
 
     /// <summary>Sets an identity; lowers it only with <see cref="IdentitySeedCommand.IsForced"/>.</summary>
     /// <returns>The resulting value.</returns>
-    public static long Seed(ApplyContext context, in IdentitySeedCommand command)
+    public static OperationResult Seed(ApplyContext context, in IdentitySeedCommand command)
     {
         long value = Read(context, command.Name, out bool exists);
         if (exists && !command.IsForced && value >= command.Value)
         {
-            return value;
+            return ResultOf(value);
         }
 
         Write(context, command.Name, command.Value, exists);
-        return command.Value;
+        return ResultOf(command.Value);
     }
+
+    private static OperationResult ResultOf(long value) =>
+        new()
+        {
+            Status = OperationStatus.Numbered,
+            Low = value,
+            High = value,
+        };
 
     private static long Read(ApplyContext context, ReadOnlySpan<byte> lowerName, out bool exists)
     {

@@ -457,7 +457,7 @@ public class DamageTests
     }
 
     /// <summary>Opens a node, and returns why it is in diagnosis mode; null if it is not.</summary>
-    private static string? DiagnoseStart(SimulatedDisk disk, Action<string>? leftOut)
+    internal static string? DiagnoseStart(SimulatedDisk disk, Action<string>? leftOut)
     {
         using var node = OpenNode(disk, leftOut);
         return node.Diagnosis;
@@ -467,7 +467,7 @@ public class DamageTests
     /// <param name="disk">The disk.</param>
     /// <param name="leftOut">Receives a sentence for each command of the journal that is left out because of damage, as
     /// an export does; null if the node must not leave out commands.</param>
-    private static Node OpenNode(SimulatedDisk disk, Action<string>? leftOut) =>
+    internal static Node OpenNode(SimulatedDisk disk, Action<string>? leftOut) =>
         Node.Open(
             SteppedNode.Options(Directory) with
             {
