@@ -421,9 +421,9 @@ public sealed class Applier : IDisposable
     }
 
     /// <summary>
-    /// Returns one result for the whole command. A result for each document could mean a hundred thousand allocations,
-    /// and no client needs these results. The result's Low is the number of stored documents and incremented counters,
-    /// its High the number of unchanged documents.
+    /// Stores the documents of a bulk put. The whole command has one result: a result for each document could mean a
+    /// hundred thousand allocations, and no client needs these results. Its Low is the number of stored documents and
+    /// incremented counters, its High the number of unchanged documents.
     /// </summary>
     private CommandOutcome ApplyBulkPut(long index, ref CommandReader command)
     {

@@ -175,7 +175,7 @@ internal sealed class ApplyContext
 /// <summary>A revision that an operation creates without regard to the configuration.</summary>
 internal enum RevisionForcing : byte
 {
-    /// <summary>None.</summary>
+    /// <summary>Only the configuration decides.</summary>
     None = 0,
 
     /// <summary>A revision of the version that the operation replaces.</summary>

@@ -3,8 +3,8 @@ using System.Buffers.Binary;
 namespace Rookery.Documents.Apply;
 
 /// <summary>
-/// Number of a database's indexes or subscriptions, and the last number that was assigned to one. Stored as <c>[u8
-/// format][i64 last number][i32 count]</c>.
+/// The count of a database's indexes or subscriptions, and the highest number that one of them ever got. Stored as
+/// <c>[u8 format][i64 last number][i32 count]</c>.
 /// </summary>
 internal readonly record struct AssignedNumbers(long LastNumber, int Count)
 {

@@ -10,7 +10,7 @@ internal sealed class CollectionMemory
     // Enough for more than ten thousand collections with ordinary names.
     private const long MaxBytes = 4 << 20;
 
-    // The counters, their four objects and their place in a dictionary.
+    // The object with the counters, the three objects with its name, and the entry in a dictionary.
     private const int BytesPerCollection = 240;
 
     // The name in lower case, as it was written, and as a string.
@@ -34,8 +34,8 @@ internal sealed class CollectionMemory
 
     /// <summary>
     /// If the memory is full, drops from it the collections of the databases that use most of it. Call it between
-    /// entries of the log. Does not begin with the database that is written: it would have to read its counters again
-    /// for every entry, although another database fills the memory.
+    /// entries of the log. The database that is written does not come first: otherwise it would read its counters again
+    /// for every entry while another database fills the memory.
     /// </summary>
     public void Relieve()
     {

@@ -101,8 +101,8 @@ internal sealed class DatabaseState
     public int CollectionCount => _collections.Count;
 
     /// <summary>
-    /// Returns the counters of a collection, and creates them if the collection is new. They are the same object until
-    /// <see cref="WriteRows"/>.
+    /// Returns the counters of a collection, and creates them if the collection is new. All calls before the next
+    /// <see cref="WriteRows"/> return the same object.
     /// </summary>
     /// <param name="name">The name, in any casing.</param>
     /// <param name="batch">The rows as of the current command.</param>

@@ -5,9 +5,9 @@ using Rookery.Platform;
 namespace Rookery.Documents.Apply;
 
 /// <summary>
-/// Limits the cost of patches in apply, identically on every node. A short patch can rewrite a large document, so the
-/// length of a command does not bound the memory and time that its patches need. Without the limit, an entry could be
-/// too costly to apply, and then also to replay.
+/// Limits the cost of patches, and of the lists and versions that other operations copy, identically on every node. A
+/// short command can rewrite large documents, so its length does not bound the memory and time that it needs. Without
+/// the limit, an entry could be too costly to apply, and then also to replay.
 /// </summary>
 internal sealed class PatchBudget
 {

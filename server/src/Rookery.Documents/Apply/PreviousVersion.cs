@@ -8,9 +8,14 @@ namespace Rookery.Documents.Apply;
 internal static class PreviousVersion
 {
     /// <summary>
-    /// Removes the previous version from the counters, the expiry table and the chunks. Its rows by etag and by
-    /// collection remain. Readers skip them as stale, and merges drop them.
+    /// Removes the previous version from the counters of its collection, the expiry table, the schedules and the
+    /// chunks. Its rows by etag and by collection remain: readers skip them as stale, and merges drop them.
     /// </summary>
+    /// <param name="context">The command being applied.</param>
+    /// <param name="previous">The version.</param>
+    /// <param name="newCollection">The collection of the new version, or of the deleted document. If it differs from
+    /// that of the version, a tombstone is stored for readers of the old collection.</param>
+    /// <param name="key">A buffer for keys.</param>
     public static void Remove(
         ApplyContext context,
         in Document previous,

@@ -77,7 +77,8 @@ internal sealed class StaleRowFilter : IMergeFilter
         }
     }
 
-    // An older row of the same counter, which a merge may then uncover, has no owner either.
+    // If a merge drops the row, readers find the next older row of the counter. It has no owner either, because its
+    // sequence is lower.
     private static bool HasOwner(uint database, ReadOnlySpan<byte> counter, long sequence, in Snapshot snapshot)
     {
         Span<byte> document = stackalloc byte[Key.MaxBytes];
