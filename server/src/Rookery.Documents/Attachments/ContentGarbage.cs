@@ -25,13 +25,15 @@ internal sealed class ContentGarbage(
 
     private readonly object _gate = new();
     private readonly ContentPins _pins = new(time);
-    private readonly ConcurrentQueue<(ContentPlace Place, long Index)> _released = new(); // compared once applied
+
+    // Contents that may have lost their last reference. Each is compared with its row once its index is applied.
+    private readonly ConcurrentQueue<(ContentPlace Place, long Index)> _released = new();
     private ContentPlace? _deleting;
     private int _holds;
     private IEnumerator<ContentPlace>? _sweep;
     private bool _hasSwept; // since the start
     private long _sweepIndex = NoSweep; // a sweep is due once this index is applied
-    private long _lastSweepIndex; // the same, for the latest request
+    private long _lastSweepIndex; // the highest index of all requests
 
     /// <summary>Number of contents that uploads pin.</summary>
     public int Pins
@@ -225,8 +227,8 @@ internal sealed class ContentGarbage(
     }
 
     /// <summary>
-    /// Compares up to <paramref name="maxFiles"/> contents with their rows, and deletes those without references. Call
-    /// it on one thread.
+    /// Compares up to <paramref name="maxFiles"/> contents with their rows, and deletes those without references: first
+    /// the contents that were released, then, if a sweep is due, all files. Call it on one thread.
     /// </summary>
     /// <returns>Whether there may be more to compare now.</returns>
     public bool Collect(int maxFiles)
@@ -251,7 +253,7 @@ internal sealed class ContentGarbage(
 
         if (_sweep is null && IsSweepDue(applied))
         {
-            _sweep = files.List(static _ => { }).GetEnumerator(); // a start lists again what cannot be listed
+            _sweep = files.List(static _ => { }).GetEnumerator(); // the next start lists what cannot be listed now
         }
 
         while (_sweep is not null && seen < maxFiles)

@@ -15,7 +15,7 @@ internal sealed class ContentScrub(AttachmentContents contents, DatabaseCatalog 
 {
     private readonly Walk _presence = new(databases);
     private readonly Walk _bytes = new(databases);
-    private ContentPlace? _place; // whose bytes are being read
+    private ContentPlace? _place; // the content whose bytes are being read; null between two contents
     private int _nextChunk;
 
     /// <summary>Checks the files and footers of up to <paramref name="maxContents"/> contents.</summary>
