@@ -43,7 +43,8 @@ internal sealed class AttachmentElement(bool takesContents)
         : member.SequenceEqual("DestinationName"u8) ? _destinationName
         : null;
 
-    /// <summary>Returns a member that a command of this kind must not have, or null.</summary>
+    /// <summary>Returns the first member that was read although a command of this kind has none; otherwise
+    /// null.</summary>
     public string? FindForbiddenMember(OperationKind kind) =>
         kind != OperationKind.AttachmentPut && _contentType.Length > 0 ? "ContentType"
         : kind == OperationKind.AttachmentCopy ? null

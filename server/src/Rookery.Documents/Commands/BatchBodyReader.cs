@@ -6,8 +6,8 @@ using Rookery.Platform;
 namespace Rookery.Documents.Commands;
 
 /// <summary>
-/// Reads the commands of a bulk_docs body, each with its members in any order, and adds them to a batch. The derived
-/// classes know the members and the meaning of the commands.
+/// Reads the commands of a bulk_docs body, each with its members in any order, and adds them to a batch. The members
+/// and their meaning are those of a derived class: of an ordinary batch, or of a cluster-wide transaction.
 /// </summary>
 /// <param name="parser">Parses the documents.</param>
 /// <param name="writer">Encodes the batch.</param>

@@ -28,7 +28,7 @@ internal sealed class CounterOperationList(int formatLevel, bool acceptsGet = tr
 
     private readonly PooledBytes _operations = new();
     private readonly PooledBytes _name = new();
-    private readonly PooledBytes _innerId = new(); // the first id inside an operation, if any
+    private readonly PooledBytes _innerId = new(); // the DocumentId of the first operation that has one
     private readonly PooledBytes _nextInnerId = new();
     private int _maxCount = int.MaxValue;
     private long _maxBytes = long.MaxValue;
@@ -51,7 +51,10 @@ internal sealed class CounterOperationList(int formatLevel, bool acceptsGet = tr
     /// <summary>The reason for a refusal.</summary>
     public InputError Refusal { get; private set; }
 
-    /// <summary>Checks that the ids inside the counters, if any, are that of the command.</summary>
+    /// <summary>
+    /// Checks that the DocumentId of the counters and those of their operations, if they are sent, equal the id of the
+    /// command.
+    /// </summary>
     /// <param name="id">The document's id in the command.</param>
     /// <param name="scanner">The scanner of the text.</param>
     /// <param name="start">Offset of the command, for the refusal.</param>

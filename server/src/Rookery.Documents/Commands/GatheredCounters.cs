@@ -73,7 +73,8 @@ public sealed class GatheredCounters(Database database) : IDisposable
             _byId.Add(key, own = new CounterOperationList(Nodes.FormatLevel.Newest));
             own.DocumentId.Append(id);
 
-            // 0 for a document of an earlier command that is not applied yet. All such documents together are small.
+            // 0 for a new document of an earlier command that is not applied yet. All documents of such commands
+            // together are short.
             _rewrittenBytes += ReplacedNames.BytesOf(database, id);
             Bytes += CounterOperationList.GroupBytes(id);
         }

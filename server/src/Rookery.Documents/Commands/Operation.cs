@@ -76,8 +76,8 @@ public readonly ref struct Operation
         Kind is OperationKind.AttachmentPut or OperationKind.AttachmentDelete or OperationKind.AttachmentCopy;
 
     /// <summary>
-    /// Put: whether the replaced version becomes a revision, or the new one if none is replaced, without regard to the
-    /// configuration. Version: whether a client had forced the revision.
+    /// Put: whether the replaced version becomes a revision, without regard to the configuration; if no document is
+    /// replaced, the batch is refused. Version: whether a client had forced the revision.
     /// </summary>
     public bool ForcesRevision { get; init; }
 
