@@ -59,8 +59,8 @@ public sealed class ChangeSubscription<TChange> : IDisposable
         {
             Volatile.Write(ref _lagged, 1);
 
-            // The subscriber may have emptied the queue in between, and wait already. This wakes it, so that it sees
-            // the loss.
+            // The subscriber may have emptied the queue meanwhile, and may wait for the next change. This write wakes
+            // it, so that it sees the loss.
             _channel.Writer.TryWrite(change);
         }
     }
