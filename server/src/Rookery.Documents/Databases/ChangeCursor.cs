@@ -11,8 +11,8 @@ namespace Rookery.Documents.Databases;
 /// </summary>
 public sealed class ChangeCursor : IDisposable
 {
-    // Rows of older states that one move passes over, if the cursor includes counters. One counter may leave millions
-    // of them, because an increment is small, and each costs a look-up.
+    // Maximum number of replaced changes that one move passes over, if the cursor includes counters. One counter may
+    // leave millions of them, because each increment leaves a small row, and each row costs a look-up.
     private const int MaxPassedRows = 64;
 
     private readonly DatabaseReader _reader;

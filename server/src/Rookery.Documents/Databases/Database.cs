@@ -185,7 +185,8 @@ public sealed class Database
     public DatabaseReader OpenBackgroundReader() => ReaderOf(_storage.OpenBackgroundSnapshot(), hidesExpired: false);
 
     /// <summary>
-    /// Opens a client's reader of the same snapshot as an open reader, even if it is not the newest one.
+    /// Opens another reader of the snapshot that an open reader reads, for a client. The snapshot need not be the
+    /// newest one.
     /// </summary>
     /// <exception cref="DatabaseGoneException">The database was deleted or replaced.</exception>
     public DatabaseReader Share(in DatabaseReader open) => ReaderOf(open.Snapshot.Share(), hidesExpired: true);

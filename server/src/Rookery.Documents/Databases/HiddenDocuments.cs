@@ -3,8 +3,8 @@ using Rookery.Documents.Stored;
 namespace Rookery.Documents.Databases;
 
 /// <summary>
-/// Which documents are absent for a client because they have expired. It is fixed when a reader is opened, so that a
-/// document that was found once is found again in the same answer.
+/// Tells which documents are absent for a client because they have expired. The time is fixed when a reader is opened,
+/// so that a document that was found once is found again in the same answer.
 /// </summary>
 /// <param name="Ticks">Documents that expire at or before this time are absent, in UTC ticks; 0 if none is.</param>
 internal readonly record struct HiddenDocuments(long Ticks)
