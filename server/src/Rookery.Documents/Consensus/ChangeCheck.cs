@@ -22,7 +22,7 @@ namespace Rookery.Documents.Consensus;
 /// <param name="nowTicks">The current time, in UTC ticks.</param>
 internal struct ChangeCheck(Snapshot snapshot, uint database, Database? known, long nowTicks)
 {
-    // Reads at least this many of the oldest revisions: a configuration may be in the queue that removes more of them.
+    // Reads at least this many of the oldest revisions: a queued command may lower the limits of the configuration.
     private const int LeastRevisions = 64;
 
     private readonly Snapshot _snapshot = snapshot;
@@ -120,7 +120,7 @@ internal struct ChangeCheck(Snapshot snapshot, uint database, Database? known, l
     }
 
     /// <summary>
-    /// Throws if damage is known in the revisions of a range of ids from which the command gets one.
+    /// Checks the ids that apply may complete for an operation: throws if damage is known in their revisions.
     /// </summary>
     /// <param name="from">The first key of a document in the range.</param>
     /// <param name="toExclusive">The first key of a document after the range.</param>
@@ -410,7 +410,8 @@ internal struct ChangeCheck(Snapshot snapshot, uint database, Database? known, l
         Check(lowerId, change);
     }
 
-    // Reads what is removed, and what must be stored whole then.
+    // Reads the revisions that are removed, and those that must be stored whole because they lose the base of their
+    // difference.
     private void CheckRemoved(ReadOnlySpan<byte> lowerId, scoped in RevisionCommand command)
     {
         var state = _source.ReadState(lowerId);

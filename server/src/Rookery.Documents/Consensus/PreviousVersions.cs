@@ -25,7 +25,8 @@ namespace Rookery.Documents.Consensus;
 /// <param name="time">The clock.</param>
 internal sealed class PreviousVersions(StorageEngine storage, DatabaseCatalog databases, TimeProvider time)
 {
-    // A small cache could evict a block before apply uses it. So blocks are also pinned, up to this limit.
+    // A small cache could evict a block before apply uses it. So the blocks of commands with one operation are pinned,
+    // up to this limit.
     private const long HeldBytesLimit = 4 << 20;
 
     private long _heldBytes;
