@@ -113,7 +113,7 @@ internal sealed class PreviousVersions(StorageEngine storage, DatabaseCatalog da
             {
                 if (operation.Id.IsCompletedByApply)
                 {
-                    CheckNumbers(snapshot, command.Database, operation.Id, ref changes);
+                    CheckNumbers(snapshot, command.Database, operation.Id, command.HasGuards, ref changes);
                     continue;
                 }
 
@@ -277,7 +277,13 @@ internal sealed class PreviousVersions(StorageEngine storage, DatabaseCatalog da
     }
 
     /// <summary>Throws if damage is known in the range of ids that the command may get.</summary>
-    private void CheckNumbers(in Snapshot snapshot, uint database, in CommandId id, ref ChangeCheck changes)
+    private void CheckNumbers(
+        in Snapshot snapshot,
+        uint database,
+        in CommandId id,
+        bool hasGuards,
+        ref ChangeCheck changes
+    )
     {
         Span<byte> from = stackalloc byte[Key.MaxBytes];
         Span<byte> to = stackalloc byte[Key.MaxBytes];
@@ -307,6 +313,10 @@ internal sealed class PreviousVersions(StorageEngine storage, DatabaseCatalog da
         to[prefixLength] = (byte)'9' + 1;
         snapshot.ThrowIfDamaged(from[..length], to[..(prefixLength + 1)]);
         changes.RunForRange(from[..length], to[..(prefixLength + 1)]);
+        if (hasGuards)
+        {
+            CheckGuards(snapshot, database, Key.TextOf(from[..length]), Key.TextOf(to[..(prefixLength + 1)]));
+        }
     }
 
     private void CheckIdentity(uint database, ReadOnlySpan<byte> lowerName)
@@ -377,6 +387,30 @@ internal sealed class PreviousVersions(StorageEngine storage, DatabaseCatalog da
             lowerId.CopyTo(lowerKey[CompareExchangeKey.GuardPrefix.Length..]);
             CheckValue(snapshot, database, lowerKey[..(CompareExchangeKey.GuardPrefix.Length + lowerId.Length)]);
         }
+    }
+
+    // Throws if damage is known in the atomic guards of a range of ids. Apply refuses an id that is too long for one.
+    private static void CheckGuards(
+        in Snapshot snapshot,
+        uint database,
+        ReadOnlySpan<byte> fromId,
+        ReadOnlySpan<byte> toIdExclusive
+    )
+    {
+        const int MaxBytes = CompareExchangeKey.MaxBytes;
+        if (Math.Max(fromId.Length, toIdExclusive.Length) <= MaxBytes - CompareExchangeKey.GuardPrefix.Length)
+        {
+            Span<byte> from = stackalloc byte[Key.MaxBytes];
+            Span<byte> to = stackalloc byte[Key.MaxBytes];
+            snapshot.ThrowIfDamaged(WriteGuard(from, database, fromId), WriteGuard(to, database, toIdExclusive));
+        }
+    }
+
+    private static ReadOnlySpan<byte> WriteGuard(Span<byte> key, uint database, ReadOnlySpan<byte> lowerId)
+    {
+        int length = Key.WriteText(key, database, Table.CompareExchange, CompareExchangeKey.GuardPrefix).Length;
+        lowerId.CopyTo(key[length..]);
+        return key[..(length + lowerId.Length)];
     }
 
     private void LoadExpired(scoped CommandReader command)
