@@ -252,7 +252,7 @@ internal sealed class BatchElement(
 
         if (member.SequenceEqual("Ids"u8) && scanner.Peek() != (byte)'n')
         {
-            return _ids.TryRead(ref scanner);
+            return _ids.TryRead(ref scanner, Writer, MaxBatchBytes);
         }
         if (member.SequenceEqual("JsonPatch"u8) && scanner.Peek() != (byte)'n')
         {

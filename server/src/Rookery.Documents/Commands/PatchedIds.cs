@@ -55,9 +55,16 @@ internal sealed class PatchedIds
         }
     }
 
-    /// <summary>Reads the value of Ids.</summary>
-    public bool TryRead(scoped ref JsonScanner scanner)
+    /// <summary>
+    /// Reads the value of Ids. Refuses more documents than the batch has room for while it reads them: a list of all
+    /// that fit into a body could take several times the memory of the body.
+    /// </summary>
+    /// <param name="scanner">The scanner of the body.</param>
+    /// <param name="writer">The batch.</param>
+    /// <param name="maxBatchBytes">Maximum length of the batch.</param>
+    public bool TryRead(scoped ref JsonScanner scanner, BatchWriter writer, int maxBatchBytes)
     {
+        int max = DocumentLimits.BatchCommands(maxBatchBytes);
         Clear();
         IsRead = true;
         if (!scanner.TryTake((byte)'['))
@@ -71,6 +78,12 @@ internal sealed class PatchedIds
             if (!TryReadDocument(ref scanner))
             {
                 return false;
+            }
+
+            if (writer.Count + Count > max)
+            {
+                string what = $"The batch holds more than {max} commands, where each document of Ids counts as one";
+                return Refuse(scanner, scanner.Position, what, InputErrorCode.BatchTooLarge, "Send several batches");
             }
         }
 

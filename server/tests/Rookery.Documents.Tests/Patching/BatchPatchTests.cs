@@ -1,7 +1,9 @@
 using System.Text;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Nodes;
+using Rookery.Documents.Parsing;
 using Rookery.Documents.Tests.Nodes;
+using Rookery.Json;
 using Rookery.Simulation;
 
 namespace Rookery.Documents.Tests.Patching;
@@ -42,5 +44,26 @@ public sealed class BatchPatchTests
         Assert.Contains("\"p\":3", documents["users/1"], StringComparison.Ordinal);
         Assert.Contains("\"p\":3", documents["other"], StringComparison.Ordinal);
         Assert.Contains("\"q\":4", documents["new"], StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void More_documents_than_a_batch_may_have_commands_are_refused_while_they_are_read()
+    {
+        const int MaxCommands = 64;
+        string ids = string.Join(',', Enumerable.Range(0, MaxCommands + 1).Select(static i => $$"""{"Id":"{{i}}"}"""));
+        string patch = """{"Script":"this.p = 1"}""";
+        string command = $$"""{"Type":"BatchPATCH","Patch":{{patch}},"Ids":[{{ids}}, and no JSON""";
+        bool isParsed = BatchRequestParser.TryParse(
+            Encoding.UTF8.GetBytes($$"""{"Commands":[{{command}}"""),
+            database: 1,
+            default,
+            MaxCommands * DocumentLimits.BytesPerBatchCommand,
+            out _,
+            out var error,
+            FormatLevel.Newest
+        );
+        Assert.False(isParsed);
+        Assert.Equal(InputErrorCode.BatchTooLarge, error.Code);
+        Assert.Contains("64 commands", error.What, StringComparison.Ordinal);
     }
 }
