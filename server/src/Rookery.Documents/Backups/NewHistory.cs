@@ -79,17 +79,9 @@ internal sealed class NewHistory(
     {
         using var store = NodeStore.Open(options with { IsRestoring = true }, disk, memory, io, time);
         store.ApplyAll();
-        string[] others = onlyDatabase is null
-            ? []
-            :
-            [
-                .. store
-                    .Databases.All.Select(database => database.Name)
-                    .Where(name => !DatabaseName.AreEqual(name, onlyDatabase)),
-            ];
-        if (others.Length > 0)
+        if (onlyDatabase is not null)
         {
-            Commit(store, CommandEncoder.DeleteDatabases(others));
+            DeleteOthers(store, onlyDatabase);
         }
 
         DropRecordsOfMembers(store);
@@ -137,6 +129,27 @@ internal sealed class NewHistory(
         if (pending.Count > 0)
         {
             journal.Write(pending.ToArray());
+        }
+    }
+
+    private static void DeleteOthers(NodeStore store, string onlyDatabase)
+    {
+        Database[] others =
+        [
+            .. store.Databases.All.Where(database => !DatabaseName.AreEqual(database.Name, onlyDatabase)),
+        ];
+        foreach (var database in others)
+        {
+            // A lock mode would refuse the deletion, or leave the database as it is.
+            if (database.Configurations.LockMode != DatabaseLockMode.Unlock)
+            {
+                Commit(store, CommandEncoder.SetConfiguration(database.Number, ConfigurationName.LockMode, "null"u8));
+            }
+        }
+
+        if (others.Length > 0)
+        {
+            Commit(store, CommandEncoder.DeleteDatabases([.. others.Select(static database => database.Name)]));
         }
     }
 

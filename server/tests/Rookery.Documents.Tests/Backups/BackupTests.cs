@@ -1,5 +1,6 @@
 using Rookery.Documents.Backups;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Databases;
 using Rookery.Documents.Nodes;
 using Rookery.Documents.Tests.Nodes;
 using Rookery.Platform;
@@ -62,6 +63,20 @@ public class BackupTests
         using var restored = SteppedNode.Open(_disk, BackedUp.Restored);
         Assert.Equal(node.Documents("Other"), restored.Documents("Other"));
         Assert.False(restored.Core.Databases.TryGet("Shop", out _));
+    }
+
+    [Fact]
+    public void One_database_is_restored_alone_although_the_others_are_locked()
+    {
+        using var node = BackedUp.NewNode(_disk, documents: 4);
+        node.CreateDatabase("Third");
+        Lock("Shop", "\"PreventDeletesError\""u8);
+        Lock("Third", "\"PreventDeletesIgnore\""u8);
+        BackedUp.Take(node, _disk);
+        Assert.Equal([("Other", 2)], BackedUp.Restore(_disk, "Other"));
+
+        void Lock(string name, ReadOnlySpan<byte> mode) =>
+            node.Run(CommandEncoder.SetConfiguration(node.Database(name).Number, ConfigurationName.LockMode, mode));
     }
 
     [Fact]
