@@ -157,7 +157,7 @@ internal sealed record BackupManifest(IReadOnlyList<string> Heading, IReadOnlyLi
         disk.SyncDirectory(directory); // from here on the directory is a backup
     }
 
-    /// <summary>Returns whether a directory contains a backup, even if it did not finish.</summary>
+    /// <summary>Returns whether a directory contains a backup, complete or unfinished.</summary>
     public static bool IsBackup(IDisk disk, string directory) =>
         disk.Exists(Path.Join(directory, FileName)) || disk.Exists(Path.Join(directory, BackupFrames.FileName));
 

@@ -126,7 +126,7 @@ internal static class ContentBackup
         }
     }
 
-    // The pieces of a content, except the last part, which stays pending.
+    // Returns the full pieces. The rest of the content, shorter than a piece, stays in the buffer of pending bytes.
     private static IEnumerable<ReadOnlyMemory<byte>> WriteContent(
         AttachmentContents contents,
         ContentPlace place,

@@ -185,7 +185,7 @@ public sealed class NodeBackup : IDisposable
         }
     }
 
-    // Finds the contents that rows name and that are missing from the backup or damaged in it.
+    // Adds the contents that rows name and whose files cannot be read now. The backup lacks them, or has them damaged.
     private void FindUnreadable()
     {
         foreach (var database in _store.Databases.All)

@@ -22,7 +22,7 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
     // Bytes of a directory entry with a name of 64 digits, on ext4 with half-full blocks.
     private const long NameBytes = 144;
 
-    // Manifests, locks, marks, directories, and the runs of the new history.
+    // Approximate number of manifests, locks, marks, directories and runs of the new history, each of one block.
     private const long SmallFiles = 32;
 
     /// <summary>Receives the bytes copied so far and the total, after each file.</summary>
