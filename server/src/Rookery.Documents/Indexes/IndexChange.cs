@@ -6,13 +6,13 @@ public enum IndexChangeKind : byte
     /// <summary>The index was defined, for the first time or again.</summary>
     Defined = 1,
 
-    /// <summary>Only the settings were changed, and not only the lock mode.</summary>
+    /// <summary>Settings other than the lock mode were changed; the definition is the same.</summary>
     Configured = 2,
 
     /// <summary>The index was deleted.</summary>
     Deleted = 3,
 
-    /// <summary>The lock mode was changed. If other settings were too, <see cref="Configured"/> follows.</summary>
+    /// <summary>The lock mode was changed. If other settings changed too, <see cref="Configured"/> follows.</summary>
     Locked = 4,
 }
 
