@@ -12,7 +12,7 @@ public static class HiloDocument
     /// <summary>The largest number: the end of the integers that JavaScript represents exactly.</summary>
     public const long MaxNumber = 1L << 53;
 
-    /// <summary>What the ids begin with, in any casing.</summary>
+    /// <summary>The beginning of the ids, in any casing.</summary>
     public static ReadOnlySpan<byte> IdPrefix => "Raven/Hilo/"u8;
 
     /// <summary>Returns whether an id is one of these documents.</summary>
