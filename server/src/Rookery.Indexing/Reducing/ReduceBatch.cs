@@ -21,6 +21,10 @@ internal sealed class ReduceBatch(
     private readonly Dictionary<UInt128, GroupOperations> _groups = [];
     private readonly ArrayBufferWriter<byte> _oldRecord = new();
     private readonly ArrayBufferWriter<byte> _newRecord = new();
+
+    // Whether the record read last is stored in chunks. The record of a document with rows in more than 1,820 groups
+    // is: it has over 64 KiB.
+    private bool _isInChunks;
     private int _operations;
 
     /// <summary>The number of the next new row: one more than the number of rows ever stored.</summary>
@@ -174,11 +178,24 @@ internal sealed class ReduceBatch(
 
     private void Store(ReadOnlySpan<byte> key, ReadOnlySpan<byte> old, ReadOnlySpan<byte> changed)
     {
-        if (changed.IsEmpty && !old.IsEmpty)
+        if (changed.SequenceEqual(old))
+        {
+            return;
+        }
+
+        if (_isInChunks && batch.TryGet(key, out var row))
+        {
+            using (row)
+            {
+                batch.ReleaseLarge(row, batch.Index);
+            }
+        }
+
+        if (changed.IsEmpty)
         {
             batch.Delete(key, batch.Index);
         }
-        else if (!changed.SequenceEqual(old))
+        else
         {
             batch.Put(key, batch.Index, changed);
         }
@@ -187,11 +204,13 @@ internal sealed class ReduceBatch(
     private void Read(ReadOnlySpan<byte> key, ArrayBufferWriter<byte> record)
     {
         record.ResetWrittenCount();
+        _isInChunks = false;
         if (batch.TryGet(key, out var row))
         {
             using (row)
             {
-                record.Write(row.Value);
+                _isInChunks = row.IsLarge;
+                row.CopyTo(record, offset: 0, row.Length);
             }
         }
     }

@@ -271,6 +271,47 @@ public sealed class ReduceStoreTests
         Assert.Throws<IndexEntryException>(() => mapped.Add("x"u8, [.. longest, 1]));
     }
 
+    /// <summary>The record of such a document has more than 64 KiB, so it is stored in chunks.</summary>
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void A_document_in_the_most_groups_can_be_changed_and_removed(bool hasOrder)
+    {
+        var disk = new SimulatedDisk("/data");
+        var mapped = new MappedRows();
+        (string, long)[] rows =
+        [
+            .. Enumerable.Range(0, MappedRows.MaxRows).Select(static number => ($"wide{number}", (long)number)),
+        ];
+        using (var store = ReduceWorkload.Open(disk, hasOrder))
+        {
+            Put(store, mapped, "wide", rows);
+            store.Apply(1);
+            store.Flush();
+        }
+
+        using var reopened = ReduceWorkload.Open(disk, hasOrder);
+        Put(reopened, mapped, "wide", [("wide0", 7), .. rows[2..]]);
+        reopened.Apply(2);
+        Assert.Equal((1, 7, 7), Read(reopened, "wide0"));
+        Assert.False(reopened.TryGet("wide1"u8, new ArrayBufferWriter<byte>()));
+        Assert.Equal((1, 2047, 2047), Read(reopened, "wide2047"));
+
+        // Twice in one batch: the second change reads the record that the first one wrote.
+        Put(reopened, mapped, "wide", rows);
+        Put(reopened, mapped, "wide", rows[1..]);
+        reopened.Apply(3);
+        Assert.False(reopened.TryGet("wide0"u8, new ArrayBufferWriter<byte>()));
+        Assert.Equal((1, 1, 1), Read(reopened, "wide1"));
+
+        reopened.Delete("wide"u8);
+        reopened.Apply(4);
+        reopened.Flush();
+        reopened.MergeOnce();
+        Assert.False(reopened.TryGet("wide1"u8, new ArrayBufferWriter<byte>()));
+        Assert.False(reopened.TryGet("wide2047"u8, new ArrayBufferWriter<byte>()));
+    }
+
     /// <summary>Applies batches, and records which watermark is durable after which disk operation.</summary>
     private static (SimulatedDisk Disk, CrashRun Run) RunBatches(int seed)
     {

@@ -8,7 +8,7 @@ namespace Rookery.Search.Segments.Store;
 /// </summary>
 public sealed class MappedRows
 {
-    /// <summary>Maximum rows of a document, so that the list of its groups fits in one store row of 64 KiB.</summary>
+    /// <summary>Maximum rows of a document. It bounds the record of the document's groups to 72 KiB.</summary>
     public const int MaxRows = 2048;
 
     /// <summary>Maximum bytes of a key.</summary>
