@@ -4,8 +4,8 @@ namespace Rookery.Search.Segments.Writing;
 internal sealed class BatchField
 {
     // For each entry, 1 + the term number of its sort key; 0 for none.
-    private int[] _sortTerms = [];
-    private int[] _lengths = [];
+    private readonly EntryColumn _sortTerms = new();
+    private readonly EntryColumn _lengths = new();
 
     /// <summary>Whether the field has positions; null until its first term.</summary>
     public bool? IsText { get; set; }
@@ -14,52 +14,32 @@ internal sealed class BatchField
     public bool HasPlainKeys { get; set; } = true;
 
     /// <summary>Whether any entry has a sort key.</summary>
-    public bool HasSortKeys { get; private set; }
+    public bool HasSortKeys => _sortTerms.HasNumbers;
 
     /// <summary>Whether any entry has a length.</summary>
-    public bool HasLengths { get; private set; }
+    public bool HasLengths => _lengths.HasNumbers;
 
     /// <summary>Memory in use, in bytes.</summary>
-    public long UsedBytes => (long)sizeof(int) * (_sortTerms.Length + _lengths.Length);
+    public long UsedBytes => _sortTerms.UsedBytes + _lengths.UsedBytes;
 
     /// <summary>Returns the term number of an entry's sort key; -1 if it has none.</summary>
-    public int SortTermOf(int entry) => entry < _sortTerms.Length ? _sortTerms[entry] - 1 : -1;
+    public int SortTermOf(int entry) => _sortTerms[entry] - 1;
 
     /// <summary>Returns the length of an entry in tokens; 0 if it was not set.</summary>
-    public int LengthOf(int entry) => entry < _lengths.Length ? _lengths[entry] : 0;
+    public int LengthOf(int entry) => _lengths[entry];
 
     /// <summary>Sets the sort key of an entry, by term number.</summary>
-    public void SetSortTerm(int entry, int term)
-    {
-        HasSortKeys = true;
-        ElementAt(ref _sortTerms, entry) = term + 1;
-    }
+    public void SetSortTerm(int entry, int term) => _sortTerms.Set(entry, term + 1);
 
     /// <summary>Sets the length of an entry.</summary>
-    public void SetLength(int entry, int tokens)
-    {
-        HasLengths = true;
-        ElementAt(ref _lengths, entry) = tokens;
-    }
+    public void SetLength(int entry, int tokens) => _lengths.Set(entry, tokens);
 
     /// <summary>Removes all entries.</summary>
     public void Clear()
     {
-        Array.Clear(_sortTerms);
-        Array.Clear(_lengths);
-        HasSortKeys = false;
-        HasLengths = false;
+        _sortTerms.Clear();
+        _lengths.Clear();
         HasPlainKeys = true;
         IsText = null;
-    }
-
-    private static ref int ElementAt(ref int[] values, int entry)
-    {
-        if (entry >= values.Length)
-        {
-            Array.Resize(ref values, Math.Max(entry + 1, Math.Max(256, 2 * values.Length)));
-        }
-
-        return ref values[entry];
     }
 }

@@ -211,6 +211,8 @@ internal sealed class SegmentBuilder : IDisposable
         {
             field?.Clear();
         }
+
+        _fieldBytes = 0;
     }
 
     /// <summary>
