@@ -9,6 +9,10 @@ namespace Rookery.Search.Segments.Writing;
 /// </summary>
 internal sealed class BatchWriter
 {
+    // Memory for each term while the batch is written: its group, mark and number in the segment, and its place among
+    // the sorted terms of a field, whose arrays may be twice as long as needed.
+    private const int BytesPerTerm = sizeof(int) + sizeof(bool) + sizeof(int) + (2 * (sizeof(int) + sizeof(ulong)));
+
     private readonly SegmentBuilder _batch;
     private readonly SegmentWriter _writer;
 
@@ -55,17 +59,35 @@ internal sealed class BatchWriter
     /// <summary>Writes everything but the footer; the caller calls the writer's Finish.</summary>
     public static void Write(SegmentBuilder batch, SegmentWriter writer)
     {
-        var work = new BatchWriter(batch, writer);
-        for (int number = 0; number < batch.Fields.Length; number++)
+        long bytes = ((long)batch.Terms.Count * BytesPerTerm) + ((long)batch.Entries * sizeof(int));
+        if (!batch.Share.TryReserveFromCaches(bytes))
         {
-            if (batch.Fields[number] is { } field)
+            // Writing the batch frees more memory than this.
+            batch.Share.Reserve(bytes);
+        }
+
+        try
+        {
+            new BatchWriter(batch, writer).WriteAll();
+        }
+        finally
+        {
+            batch.Share.Release(bytes);
+        }
+    }
+
+    private void WriteAll()
+    {
+        for (int number = 0; number < _batch.Fields.Length; number++)
+        {
+            if (_batch.Fields[number] is { } field)
             {
-                work.WriteField(number, field);
+                WriteField(number, field);
             }
         }
 
-        work.WriteIds();
-        work.WriteEntries();
+        WriteIds();
+        WriteEntries();
     }
 
     private void WriteField(int number, BatchField field)

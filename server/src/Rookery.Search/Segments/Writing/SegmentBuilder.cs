@@ -61,6 +61,9 @@ internal sealed class SegmentBuilder : IDisposable
     /// <summary>Whether memory is short, so that the batch should be applied before the next document.</summary>
     public bool IsOverBudget => _arena.IsOverBudget;
 
+    /// <summary>The share that memory is reserved from.</summary>
+    internal MemoryShare Share => _share;
+
     internal TermTable Terms => _terms;
 
     /// <summary>The fields by number; null for unused numbers.</summary>
