@@ -83,7 +83,7 @@ internal sealed class IndexFactory
                 return MakeRunning(database, record, map, store);
             }
         }
-        catch (IOException damaged) when (damaged is not DiskException)
+        catch (Exception damaged) when (damaged is InvalidDataException or (IOException and not DiskException))
         {
             TroubleFound($"The index {record.Name} of database {database.Name} is rebuilt: {damaged.Message}");
         }
