@@ -465,14 +465,16 @@ public sealed class IndexCatalog : IDisposable
             _notMaintained.TryRemove(LowerNames.Index(record.Name), out _);
             return index;
         }
-        catch (Exception wrong) when (wrong is DiskException or IndexDefinitionException)
+        catch (Exception wrong)
         {
             _factory.Quota.Release(place);
-            if (wrong is DiskException)
+            if (wrong is not (DiskException or IndexDefinitionException))
             {
-                _refusedAt = _factory.Time.GetTimestamp();
+                throw;
             }
-            else
+
+            _refusedAt = wrong is DiskException ? _factory.Time.GetTimestamp() : _refusedAt;
+            if (wrong is IndexDefinitionException)
             {
                 _refusals[record.Number] = wrong.Message;
             }

@@ -33,4 +33,32 @@ public sealed class IndexFactoryTests
         Assert.Contains("is rebuilt: ", Assert.Single(node.Troubles), StringComparison.Ordinal);
         node.Check("a", ByName);
     }
+
+    [Fact]
+    public void Attempts_to_open_an_index_that_fail_leave_it_its_place()
+    {
+        int failures = 0;
+        using var node = IndexedNode.New(wrapStore: store =>
+        {
+            if (failures-- > 0)
+            {
+                store.Dispose();
+                throw SegmentFormat.Malformed();
+            }
+
+            return store;
+        });
+        node.Put("users/1", "\"name\":\"a\"");
+        node.Define("a", ByName);
+        for (int attempt = 0; attempt <= node.Host.Quota.MaxAutomatic; attempt++)
+        {
+            // Opening fails also after the files were deleted.
+            failures = 2;
+            Assert.Throws<InvalidDataException>(() => node.Step());
+        }
+
+        failures = 0;
+        node.SettleAll();
+        node.Check("a", ByName);
+    }
 }
