@@ -89,6 +89,37 @@ public sealed class SegmentStoreFaultTests
     }
 
     [Fact]
+    public void A_merge_that_meets_a_damaged_segment_releases_its_memory()
+    {
+        var disk = CreateDisk();
+        var budget = new MemoryBudget(16 << 20);
+        var share = budget.AddShare("batches", limitBytes: 8 << 20);
+        var withoutPages = new SegmentCache(budget.AddShare("pages", limitBytes: 0));
+        using var store = SegmentStore.Open(
+            new SegmentStoreContext(disk, withoutPages, share, NoRecorder.Instance),
+            Folder
+        );
+        for (int batch = 1; batch <= SegmentsPerMerge; batch++)
+        {
+            var entry = new IndexEntry();
+            entry.Add(0, "t"u8);
+            entry.SetSortKey(0, "t"u8);
+            entry.EndEntry();
+            store.Put(Encoding.UTF8.GetBytes($"d/{batch}"), batch, entry);
+            store.Apply(batch);
+        }
+
+        store.TrimIdle();
+        Assert.Equal(0, share.UsedBytes);
+        string last = disk.List(Folder)
+            .Where(static name => name.StartsWith("segment-", StringComparison.Ordinal))
+            .MaxBy(static name => long.Parse(name["segment-".Length..], CultureInfo.InvariantCulture))!;
+        disk.Rot($"{Folder}/{last}", offset: 60, mask: 0x10);
+        Assert.Throws<SegmentDamagedException>(() => MergeAll(store));
+        Assert.Equal(0, share.UsedBytes);
+    }
+
+    [Fact]
     public void A_closed_store_opens_no_snapshot()
     {
         var store = Open(CreateDisk());

@@ -33,12 +33,22 @@ internal sealed class FieldMerge : IDisposable
         _number = number;
         _writer = writer;
         _kept = new RankedBits(share);
-        foreach (var source in sources)
+        try
         {
-            if (source.Reader.Field(number) is { } field)
+            foreach (var source in sources)
             {
-                _parts.Add(new Part(source, field, share));
+                if (source.Reader.Field(number) is { } field)
+                {
+                    var part = new Part(source, field, share);
+                    _parts.Add(part);
+                    part.CollectSortKeys();
+                }
             }
+        }
+        catch
+        {
+            Dispose(); // a damaged column, for example: releases what the parts before have reserved
+            throw;
         }
 
         _isSorted = _parts.Exists(static part => part.Field.SortOrdinals is not null);
@@ -240,16 +250,6 @@ internal sealed class FieldMerge : IDisposable
             );
             Present = new RankedBits(share);
             _sortKeys = new RankedBits(share);
-            if (field.SortOrdinals is { } ordinals)
-            {
-                for (int entry = 0; entry < ordinals.Count; entry++)
-                {
-                    if (source.IsLive(entry) && ordinals[entry] is > 0 and var ordinal)
-                    {
-                        _sortKeys.Set((long)ordinal - 1);
-                    }
-                }
-            }
         }
 
         public MergeSource Source { get; }
@@ -267,6 +267,21 @@ internal sealed class FieldMerge : IDisposable
 
         /// <summary>Whether <see cref="Terms"/> is positioned on a term.</summary>
         public bool HasTerm { get; set; }
+
+        /// <summary>Collects the terms that are sort keys of live entries, for <see cref="IsSortKey"/>.</summary>
+        public void CollectSortKeys()
+        {
+            if (Field.SortOrdinals is { } ordinals)
+            {
+                for (int entry = 0; entry < ordinals.Count; entry++)
+                {
+                    if (Source.IsLive(entry) && ordinals[entry] is > 0 and var ordinal)
+                    {
+                        _sortKeys.Set((long)ordinal - 1);
+                    }
+                }
+            }
+        }
 
         public int LengthOf(int entry) => (int)(Lengths?[entry] ?? 0);
 
