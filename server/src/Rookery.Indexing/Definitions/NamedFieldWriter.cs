@@ -5,6 +5,7 @@ using System.Text.Json;
 using Rookery.Indexing.Mapping;
 using Rookery.Indexing.Values;
 using Rookery.Json;
+using Rookery.Platform;
 using Rookery.Search.Analysis;
 using Rookery.Search.Segments.Store;
 
@@ -165,7 +166,7 @@ internal sealed class NamedFieldWriter(StaticIndexDefinition definition, NamedFi
             string text = option.Value.ToString();
             switch (option.Name.ToLowerInvariant())
             {
-                case "indexing" when Enum.TryParse(text, ignoreCase: true, out FieldIndexing word) && text.Length > 1:
+                case "indexing" when EnumName.TryParse(text, out FieldIndexing word):
                     indexing = word;
                     break;
                 case "storage" or "store" when text.ToLowerInvariant() is "true" or "yes":

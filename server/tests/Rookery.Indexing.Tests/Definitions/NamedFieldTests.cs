@@ -105,6 +105,8 @@ public sealed class NamedFieldTests
     [InlineData("{ _: createField('', 1) }", "needs a name")]
     [InlineData("{ _: createField(null, 1) }", "needs a name")]
     [InlineData("{ _: createField('a', 1, { boost: 3 }) }", "'boost'")]
+    [InlineData("{ _: createField('a', 1, { indexing: 10 }) }", "'10'")]
+    [InlineData("{ _: createField('a', 1, { indexing: 'Exact, Search' }) }", "'Exact, Search'")]
     [InlineData("{ a: 1, _: createField('a', 1) }", "returns already")]
     [InlineData("{ _: [createField('a', 1, { indexing: 'Exact' }), createField('a', 1)] }", "two kinds")]
     public void Other_values_are_errors_of_their_document(string row, string message)
