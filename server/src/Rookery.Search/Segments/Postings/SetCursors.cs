@@ -106,26 +106,6 @@ public sealed class BitmapCursor(ulong[] words, long count) : EntryCursor
     /// <inheritdoc/>
     public override bool Contains(int entry) => (words[entry / WordBits] & (1UL << (entry % WordBits))) != 0;
 
-    /// <summary>Returns the entries that have any term in a range of ordinals.</summary>
-    public static EntryCursor Of(SegmentField field, long from, long toExclusive, int entries)
-    {
-        ulong[] words = new ulong[(entries + WordBits - 1) / WordBits];
-        var terms = field.Terms();
-        var postings = field.NewPostings();
-        long count = 0;
-        for (bool isThere = terms.SeekOrdinal(from); isThere && terms.Ordinal < toExclusive; isThere = terms.MoveNext())
-        {
-            postings.Open(terms.Postings);
-            count += postings.Count;
-            for (int entry = postings.MoveNext(); entry != End; entry = postings.MoveNext())
-            {
-                words[entry / WordBits] |= 1UL << (entry % WordBits);
-            }
-        }
-
-        return new BitmapCursor(words, Math.Min(count, entries));
-    }
-
     /// <inheritdoc/>
     public override int MoveNext() => Current == End ? End : Find(Current + 1);
 

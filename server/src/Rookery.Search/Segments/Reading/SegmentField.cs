@@ -8,15 +8,13 @@ public sealed class SegmentField
 {
     private readonly SegmentPages _pages;
     private readonly SegmentFieldFooter _footer;
-    private readonly int _entries;
     private readonly Lazy<PackedColumn?> _sortOrdinals;
     private readonly Lazy<PackedColumn?> _lengths;
 
-    internal SegmentField(SegmentPages pages, SegmentFieldFooter footer, int entries)
+    internal SegmentField(SegmentPages pages, SegmentFieldFooter footer)
     {
         _pages = pages;
         _footer = footer;
-        _entries = entries;
         _sortOrdinals = new(() => footer.SortOrdinals.Exists ? new PackedColumn(pages, footer.SortOrdinals) : null);
         _lengths = new(() => footer.Lengths.Exists ? new PackedColumn(pages, footer.Lengths) : null);
     }
@@ -85,32 +83,6 @@ public sealed class SegmentField
         long to = range.To is { } last ? CountBelow(terms, last, range.IncludesTo) : terms.Count;
         long from = range.From is { } first ? CountBelow(terms, first, !range.IncludesFrom) : 0;
         return (Math.Min(from, to), to);
-    }
-
-    /// <summary>
-    /// Returns the entries that have a term of a range. Uses the postings if the range has one term, otherwise the
-    /// column of sort ordinals if that suffices, otherwise the union of the postings of all terms.
-    /// </summary>
-    public EntryCursor Range(in TermRange range)
-    {
-        var (from, to) = Ordinals(range);
-        if (from == to)
-        {
-            return EmptyCursor.Instance;
-        }
-
-        var terms = Terms();
-        if (to - from == 1 && terms.SeekOrdinal(from))
-        {
-            var single = NewPostings();
-            single.Open(terms.Postings);
-            TestByColumn(single, from);
-            return single;
-        }
-
-        return HasPlainKeys && SortOrdinals is { } column
-            ? new OrdinalRangeCursor(column, from, to)
-            : BitmapCursor.Of(this, from, to, _entries);
     }
 
     // The column answers whether an entry has the term without decoding a posting.

@@ -34,7 +34,7 @@ public sealed class SegmentReader : IDisposable
         _fields = new SegmentField?[footer.Fields.Count == 0 ? 0 : footer.Fields[^1].Number + 1];
         foreach (var field in footer.Fields)
         {
-            _fields[field.Number] = new SegmentField(pages, field, footer.Entries);
+            _fields[field.Number] = new SegmentField(pages, field);
         }
 
         _documents = new(() =>
