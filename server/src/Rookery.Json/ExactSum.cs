@@ -9,8 +9,8 @@ namespace Rookery.Json;
 /// partial sums were written and read back.
 /// </summary>
 /// <remarks>
-/// Digits after the 340th place of the fraction are dropped from each number; no double has one there. A number of
-/// 1e330 or more, larger than any sum of doubles, counts as the largest double.
+/// Digits after the 340th place of the fraction are dropped from each number; the shortest text of a double has none
+/// there. A number of 1e330 or more is larger than any sum of doubles, and counts as the largest double.
 /// </remarks>
 public struct ExactSum
 {
@@ -32,7 +32,7 @@ public struct ExactSum
     private const int MaxDecimalPlaces = 340;
     private const int MaxWholeDigits = 330;
 
-    // Maximum digits of one number, and of a sum of very many of the largest numbers.
+    // Maximum digits of one number, and of a sum of as many numbers as a long can count.
     private const int MaxDigits = MaxDecimalPlaces + MaxWholeDigits + 1;
     private const int MaxDigitsOfSum = 720;
 

@@ -78,6 +78,6 @@ public enum InputErrorCode : byte
     /// <summary>Another value where a string is required.</summary>
     StringRequired,
 
-    /// <summary>A key of a compare-exchange value that is too long.</summary>
+    /// <summary>A key that is too long for a compare-exchange value.</summary>
     KeyTooLong,
 }

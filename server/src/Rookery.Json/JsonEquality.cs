@@ -22,8 +22,8 @@ public static class JsonEquality
     /// <param name="actual">Valid JSON without whitespace between tokens, nested at most
     /// <see cref="JsonLimits.MaxDepth"/> levels, in which no object has two members of one name.</param>
     /// <param name="expected">JSON of the same form.</param>
-    /// <param name="cost">The number of bytes that could be copied in the time of the comparison, estimated by what was
-    /// read. Every node computes the same cost for the same values.</param>
+    /// <param name="cost">The cost of the comparison: about the number of bytes that could be copied in the same time.
+    /// It depends only on the values, so every node computes the same cost.</param>
     public static bool AreEqual(ReadOnlyMemory<byte> actual, ReadOnlySpan<byte> expected, out long cost)
     {
         bool areLengthsEqual = actual.Length == expected.Length;
@@ -47,7 +47,7 @@ public static class JsonEquality
     /// <summary>One comparison. Its methods move two offsets over equal parts of the values.</summary>
     private ref struct Walk(ReadOnlyMemory<byte> actualMemory, ReadOnlySpan<byte> expectedJson)
     {
-        // Shorter containers are not listed but scanned again when they are skipped, because they have few levels.
+        // Shorter containers have few levels. They are not listed, and are scanned again when they are skipped.
         private const int MinListedBytes = 64;
 
         // Cost of an element or member, and of a step of a sort or search. On a machine that copies 2.5 GiB a second,

@@ -6,9 +6,7 @@ public static class JsonLimits
     /// <summary>Maximum levels of objects and arrays in a document.</summary>
     public const int MaxDepth = 128;
 
-    /// <summary>
-    /// Maximum levels in a request or response, which contains documents below a few levels of its own.
-    /// </summary>
+    /// <summary>Maximum levels in a request or response: those of a document, and a few around it.</summary>
     public const int MaxEnvelopeDepth = MaxDepth + 8;
 
     /// <summary>Maximum bytes of a document: 8 MiB.</summary>
