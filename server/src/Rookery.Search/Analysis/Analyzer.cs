@@ -3,8 +3,8 @@ using System.Collections.Concurrent;
 namespace Rookery.Search.Analysis;
 
 /// <summary>
-/// Splits texts into the tokens that are indexed and searched for. Thread-safe. Allocates nothing for a text or token.
-/// <see cref="AnalyzerCatalog"/> creates analyzers.
+/// Splits texts into the tokens that are indexed and searched for. Thread-safe. Allocates nothing for a text or token,
+/// except a hash for a long text that is one token. <see cref="AnalyzerCatalog"/> creates analyzers.
 /// </summary>
 public sealed class Analyzer : IDisposable
 {

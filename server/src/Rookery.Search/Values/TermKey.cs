@@ -27,7 +27,7 @@ public static class TermKey
 
     /// <summary>
     /// First byte of the keys of texts without case. The key of a prefix of a text is a prefix of the text's key,
-    /// unless either is a date.
+    /// unless one of the two is a date.
     /// </summary>
     public const byte TextByte = 0x40;
 

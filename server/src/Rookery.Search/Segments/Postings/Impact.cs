@@ -3,8 +3,8 @@ using Rookery.Platform;
 namespace Rookery.Search.Segments.Postings;
 
 /// <summary>
-/// Upper bound of the score that postings of a block contribute, as the highest frequency and the smallest length among
-/// them. Often no single entry has both.
+/// The highest frequency and the smallest length among postings. Together they give an upper bound of the score that
+/// one of the postings contributes; often no single entry has both.
 /// </summary>
 /// <param name="MaxFrequency">The highest frequency.</param>
 /// <param name="MinLength">The smallest length of an entry, in tokens.</param>

@@ -133,11 +133,11 @@ internal static class KeyTreeLookup
         {
             if (shared > _matched)
             {
-                Side = -1; // it differs from the key where the previous item does
+                Side = -1; // it differs from the key at the same byte as the previous item, which is lower
             }
             else if (shared < _matched)
             {
-                Side = 1; // it is greater than the previous item within the bytes that match the key
+                Side = 1; // it is greater than the previous item in one of the bytes that match the key
             }
             else
             {

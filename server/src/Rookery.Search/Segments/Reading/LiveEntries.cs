@@ -50,7 +50,7 @@ public sealed class LiveEntries
         }
     }
 
-    /// <summary>Returns the set without further entries, some of which may be dead already.</summary>
+    /// <summary>Returns the set in which these entries are dead, too. Some of them may be dead already.</summary>
     public LiveEntries Without(IEnumerable<int> entries)
     {
         ulong[] deadWords = _dead.Length > 0 ? [.. _dead] : new ulong[(Entries + WordBits - 1) / WordBits];

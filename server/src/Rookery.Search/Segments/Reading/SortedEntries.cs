@@ -3,7 +3,7 @@ using System.Runtime.InteropServices;
 
 namespace Rookery.Search.Segments.Reading;
 
-/// <summary>Names the entries of one term in one order.</summary>
+/// <summary>The key of a sorted list: a term, and the order of its entries.</summary>
 /// <param name="TermField">Number of the term's field.</param>
 /// <param name="Term">The term's ordinal in that field.</param>
 /// <param name="OrderField">Number of the field that the entries are ordered by.</param>

@@ -22,7 +22,7 @@ internal sealed class FieldMerge : IDisposable
     private readonly List<Part> _parts = [];
     private readonly List<Part> _group = [];
 
-    // The terms of the new segment, by their number in the merged order of all terms.
+    // Which terms of all segments, in their merged order, the new segment has.
     private readonly RankedBits _kept;
     private readonly bool _isSorted;
 

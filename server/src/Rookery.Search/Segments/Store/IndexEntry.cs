@@ -13,8 +13,8 @@ namespace Rookery.Search.Segments.Store;
 /// </remarks>
 public sealed class IndexEntry
 {
-    // Limits the memory of one document: 6 MB of JSON with three million elements would exceed the memory of a small
-    // node.
+    // These limits bound the memory of one document. Without them, 6 MB of JSON with three million elements would
+    // exceed the memory of a small node.
     private const int MaxParts = 1 << 17;
     private const int MaxBytes = 8 << 20;
     private const int FirstBytes = 4096;

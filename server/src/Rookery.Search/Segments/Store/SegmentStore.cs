@@ -22,8 +22,8 @@ public sealed record SegmentStoreContext(IDisk Disk, SegmentCache Cache, MemoryS
 /// <summary>
 /// Stores one index in immutable segments in its own folder, with the files <c>segment-N</c> and <c>manifest</c>.
 /// Changes are buffered in memory and written as one segment. Merges limit the number of segments. There is no journal:
-/// after a crash the index is in the state of its <see cref="Watermark"/>, and indexing continues from there. Only one
-/// thread at a time may change it. Any thread may open snapshots.
+/// after a crash the index is in the state of its last manifest, and indexing continues from the
+/// <see cref="Watermark"/> of that state. Only one thread at a time may change it. Any thread may open snapshots.
 /// </summary>
 public sealed class SegmentStore : IIndexStore
 {
@@ -323,7 +323,9 @@ public sealed class SegmentStore : IIndexStore
 
     /// <summary>Makes a state durable, then visible.</summary>
     /// <param name="state">The state.</param>
-    /// <param name="added">The new segment of the state, discarded if a disk operation fails; null for none.</param>
+    /// <param name="added">The new segment of the state; null for none. If the manifest cannot be written, the file of
+    /// the segment is deleted. If the manifest cannot be published, the file is kept until a later one is
+    /// durable.</param>
     private void Commit(State state, SegmentHandle? added)
     {
         var manifest = new SegmentManifest(
