@@ -41,8 +41,8 @@ internal sealed class AddedMembers(IReadOnlyList<string> fields)
         punctuator.EndsWith('=') && punctuator is not ("==" or "!=" or "===" or "!==" or "<=" or ">=");
 
     /// <summary>
-    /// Returns whether the text may set a member of an object. In the values of templates, every equals sign counts as
-    /// an assignment.
+    /// Returns whether the text may set a member of an object. Templates are one token each, so any <c>=</c>, <c>+</c>
+    /// or <c>-</c> in a template counts as an assignment.
     /// </summary>
     private static bool SetsMembers(string text)
     {

@@ -65,12 +65,12 @@ public sealed class StaticIndexMap : IIndexMap, IMappedRows, IDisposable
     public IReadOnlyList<string> LoadedCollections => Definition.LoadedCollections;
 
     /// <summary>
-    /// 4, or 5 if two collections of the maps differ only in case that .NET ignores and the database does not: earlier
-    /// versions took them for one collection and indexed only one of them. Plus 2 if an analyzer removes stop words,
-    /// which counted as positions before. Plus 4 for an index over counters without a reduce, whose entries now store
-    /// whole rows. Since version 4, NaN in rows to reduce is rejected. Since 3, rows of a group have a defined order.
-    /// Since 2, reduce keys are normalised, C# values have C# types, and documents loaded from collections that the map
-    /// does not name are tracked, too.
+    /// The sum of 4 and of what the definition adds. 1, if two collections of the maps differ only in case that .NET
+    /// ignores and the database does not: earlier versions took them for one and indexed only one of them. 2, if an
+    /// analyzer removes stop words, which took positions before. 4, for an index over counters without a reduce, whose
+    /// entries now store whole rows. The first four versions: since 4, NaN in rows to reduce is rejected; since 3, rows
+    /// of a group have a defined order; since 2, reduce keys are normalised, C# values have C# types, and documents
+    /// loaded from collections that the map does not name are tracked, too.
     /// </summary>
     public int ContentVersion =>
         (WereMerged(Collections) || WereMerged(LoadedCollections) ? 5 : 4)

@@ -17,7 +17,7 @@ public sealed class IndexErrors
     private readonly Lock _gate = new();
 
     /// <summary>
-    /// Number of errors since the index was built or the errors were cleared, including those no longer kept.
+    /// Number of errors since the index was opened or the errors were cleared, including those no longer kept.
     /// </summary>
     public long Count { get; private set; }
 

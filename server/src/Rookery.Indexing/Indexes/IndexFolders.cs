@@ -131,7 +131,7 @@ public sealed class IndexFolders(IDisk disk, string root)
         }
     }
 
-    /// <summary>Reads the names of the fields that documents of an index name; null if the file is missing.</summary>
+    /// <summary>Reads the fields that the documents of an index name; null if the file is missing.</summary>
     /// <exception cref="DataFormatException">The file is damaged.</exception>
     internal string? ReadNames(string folder)
     {
@@ -151,7 +151,7 @@ public sealed class IndexFolders(IDisk disk, string root)
             : throw new DataFormatException($"{path} is damaged: its checksum does not match.");
     }
 
-    /// <summary>Writes the names of the fields that documents of an index name, durably.</summary>
+    /// <summary>Writes the fields that the documents of an index name, durably.</summary>
     internal void WriteNames(string folder, string text) =>
         DataDirectory.Replace(disk, folder, NamesName, text + DataDirectory.CheckLine(text));
 

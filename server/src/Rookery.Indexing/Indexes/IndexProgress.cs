@@ -1,7 +1,7 @@
 namespace Rookery.Indexing.Indexes;
 
 /// <summary>How far an index has caught up.</summary>
-/// <param name="Done">Documents and tombstones indexed since the index began to catch up.</param>
+/// <param name="Done">Documents and tombstones read for the index since it was opened.</param>
 /// <param name="Total"><paramref name="Done"/> plus the estimated number of documents and tombstones still to
 /// read.</param>
 /// <param name="PerSecond">Recent rate of documents a second.</param>

@@ -34,8 +34,7 @@ public sealed record IndexStatus
     public required long VisibleEtag { get; init; }
 
     /// <summary>
-    /// The etag of the last operation on the database that may have changed a document or an index, at the time of this
-    /// status.
+    /// The etag through which an index that is up to date includes all changes, at the time of this status.
     /// </summary>
     public required long LastEtag { get; init; }
 
@@ -57,7 +56,7 @@ public sealed record IndexStatus
     /// <summary>Number of documents in the index.</summary>
     public required long Documents { get; init; }
 
-    /// <summary>Number of documents that could not be indexed since the index was built.</summary>
+    /// <summary>Number of errors since the index was opened or its errors were cleared.</summary>
     public required long ErrorCount { get; init; }
 
     /// <summary>When the index was last written; null if it was not written since the node started.</summary>

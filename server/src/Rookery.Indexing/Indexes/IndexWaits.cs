@@ -14,7 +14,7 @@ public sealed class IndexWaits(RunningIndex index, TimeProvider time)
     private readonly EtagWaiters _waiters = new();
     private readonly FreshnessRequest _freshness = new(time);
 
-    /// <summary>The lowest etag that a task waits for or a caller requested; 0 without one.</summary>
+    /// <summary>The lowest etag that a task waits for or a caller requested; 0 if there is none.</summary>
     public long AwaitedEtag
     {
         get

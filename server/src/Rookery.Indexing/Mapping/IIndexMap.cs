@@ -39,9 +39,9 @@ public interface IIndexMap
     void Map(in QueriedDocument document, IndexEntry entry);
 
     /// <summary>
-    /// Writes the entry of a document that <see cref="Map"/> could not index. By default there is none, so the document
+    /// Writes an entry for a document that <see cref="Map"/> could not index. By default writes none, so the document
     /// is missing from the index.
     /// </summary>
-    /// <param name="entry">Receives the entry; without content before.</param>
+    /// <param name="entry">Receives the entry; has no content before.</param>
     void MarkUnheld(IndexEntry entry) { }
 }

@@ -27,7 +27,7 @@ public sealed class ScanWork(IWorkLimits limits)
     private long _bytesSinceCheck;
 
     /// <summary>
-    /// Flags that conditions use, one bit for each wanted term. Set their number by <see cref="ClearFlags"/>.
+    /// Flags that conditions use, one bit for each wanted term. <see cref="ClearFlags"/> makes room for them.
     /// </summary>
     public ulong[] Flags { get; private set; } = [];
 
