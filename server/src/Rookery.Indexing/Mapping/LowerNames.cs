@@ -27,9 +27,15 @@ internal static class LowerNames
     public static ReadOnlySpan<byte> Collection(scoped ReadOnlySpan<byte> collection, Span<byte> room) =>
         room[..Key.LowerCollection(collection, room)];
 
-    /// <inheritdoc cref="Collection(ReadOnlySpan{byte}, Span{byte})"/>
-    public static byte[] Collection(string collection) =>
-        Collection(Encoding.UTF8.GetBytes(collection), new byte[RoomBytes]).ToArray();
+    /// <summary>
+    /// Returns the lower-cased name of a collection; <c>@empty</c> for an empty name. A name that is too long for a
+    /// collection, as a query may contain one, equals the name of no collection.
+    /// </summary>
+    public static byte[] Collection(string collection)
+    {
+        byte[] written = Encoding.UTF8.GetBytes(collection);
+        return Collection(written, new byte[Math.Max(written.Length, RoomBytes)]).ToArray();
+    }
 
     /// <summary>
     /// Returns the lower-cased name of a counter. A name that is too long for a counter is returned unchanged, and

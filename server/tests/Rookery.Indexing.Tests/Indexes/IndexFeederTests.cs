@@ -481,6 +481,21 @@ public sealed class IndexFeederTests
         );
     }
 
+    /// <summary>A query that names such a collection defines its index before the query is refused.</summary>
+    [Fact]
+    public void An_index_of_a_collection_whose_name_is_longer_than_that_of_any_document_is_empty()
+    {
+        var definition = DefinitionOf(new string('x', 2_000), "name");
+        using var node = IndexedNode.New();
+        node.Put("a", "\"name\":1");
+        node.Define("long", definition);
+        node.SettleAll();
+        node.Put("b", "\"name\":2");
+        node.SettleAll();
+        Assert.False(node.Status("long").IsStale);
+        node.Check("long", definition);
+    }
+
     [Fact]
     public void Nothing_is_indexed_without_free_space()
     {
