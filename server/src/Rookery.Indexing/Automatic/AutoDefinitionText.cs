@@ -17,6 +17,10 @@ internal static class AutoDefinitionText
     private const string TypeMember = "Type";
     private const string CollectionMember = "Collection";
 
+    /// <summary>The reason of a query for whose index <see cref="IsTooLong"/>.</summary>
+    public const string WhyTooLong =
+        "Documents are scanned: the names in the query are too long for the definition of an index.";
+
     // A longer name is replaced by a hash.
     private const int MaxNameBytes = 256;
     private const string NameOfAll = "AllDocs";
@@ -39,6 +43,13 @@ internal static class AutoDefinitionText
 
         return output.WrittenSpan.ToArray();
     }
+
+    /// <summary>
+    /// Returns whether a definition is too long to be stored. JSON escapes letters that are not ASCII, so a definition
+    /// may be longer than the query that needs it.
+    /// </summary>
+    public static bool IsTooLong(IAutoDefinition definition) =>
+        definition.ToJson().Length > IndexRecord.MaxDefinitionBytes;
 
     /// <summary>Reads a definition. Returns null if it is of another kind.</summary>
     /// <param name="definition">The definition as JSON.</param>

@@ -79,6 +79,12 @@ public sealed record AutoIndexChoice(string? Name, AutoIndexDefinition? ToDefine
             is not { } named
         )
         {
+            if (AutoDefinitionText.IsTooLong(definition))
+            {
+                reasons?.Add(PlanReason.OfDocuments(AutoDefinitionText.WhyTooLong));
+                return new AutoIndexChoice(Name: null, ToDefine: null, reasons ?? []);
+            }
+
             reasons?.Add(new(definition.Name, creation, IsChosen: true));
             return new AutoIndexChoice(definition.Name, definition, reasons ?? []);
         }
@@ -114,7 +120,10 @@ public sealed record AutoIndexChoice(string? Name, AutoIndexDefinition? ToDefine
                     Shared: needed.Fields.Count(wanted => candidate.Definition.Fields.Any(wanted.HasPathOf))
                 )
             )
-            .Where(static candidate => candidate.Definition.Fields.Count <= MaxMergedFields)
+            .Where(static candidate =>
+                candidate.Definition.Fields.Count <= MaxMergedFields
+                && !AutoDefinitionText.IsTooLong(candidate.Definition)
+            )
             .OrderByDescending(static candidate => candidate.Shared)
             .ThenByDescending(static candidate => candidate.Definition.Fields.Count)
             .ThenBy(static candidate => candidate.Name, StringComparer.Ordinal)

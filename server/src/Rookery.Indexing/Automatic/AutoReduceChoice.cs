@@ -89,7 +89,13 @@ public sealed record AutoReduceChoice(string? Name, AutoReduceDefinition? ToDefi
             is not { } named
         )
         {
-            return new AutoReduceChoice(definition.Name, definition, [.. reasons, creation]);
+            return AutoDefinitionText.IsTooLong(definition)
+                ? new AutoReduceChoice(
+                    Name: null,
+                    ToDefine: null,
+                    [.. reasons, PlanReason.OfDocuments(AutoDefinitionText.WhyTooLong)]
+                )
+                : new AutoReduceChoice(definition.Name, definition, [.. reasons, creation]);
         }
 
         if (named.Definition.Covers(needed))
@@ -122,6 +128,7 @@ public sealed record AutoReduceChoice(string? Name, AutoReduceDefinition? ToDefi
             .Select(candidate => (candidate.Name, Definition: candidate.Definition.MergedWith(needed)))
             .Where(static candidate =>
                 candidate.Definition.Keys.Count + candidate.Definition.Aggregates.Count <= MaxFields
+                && !AutoDefinitionText.IsTooLong(candidate.Definition)
             )
             .OrderByDescending(static candidate => candidate.Definition.Aggregates.Count)
             .ThenBy(static candidate => candidate.Name, StringComparer.Ordinal)

@@ -1,3 +1,4 @@
+using Rookery.Documents.Indexes;
 using Rookery.Indexing.Automatic;
 using Rookery.Indexing.Mapping;
 using Rookery.Queries.Language;
@@ -104,6 +105,16 @@ public sealed class AutoIndexChoiceTests
             [new PlanReason(failed.Name, "Is in state Error.")],
             AutoIndexChoice.For(DefinitionOf("age"), [failed], explains: true).Reasons
         );
+    }
+
+    [Fact]
+    public void A_definition_that_is_too_long_to_be_stored_is_neither_made_nor_merged()
+    {
+        string half = new('é', IndexRecord.MaxDefinitionBytes / 12); // JSON has six bytes for this letter
+        Assert.Equal((null, null), Choose(DefinitionOf(half + half)));
+        var needed = DefinitionOf("a" + half);
+        var (name, definition) = Choose(needed, Candidate(DefinitionOf("b" + half), visible: 5));
+        Assert.Equal((needed.Name, needed.Name), (name, definition?.Name));
     }
 
     /// <summary>Names of indexes ignore the case of all letters; those of fields and of collections do not.</summary>

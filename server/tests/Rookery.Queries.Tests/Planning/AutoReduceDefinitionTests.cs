@@ -207,6 +207,18 @@ public sealed class AutoReduceDefinitionTests
     }
 
     [Fact]
+    public void A_definition_that_is_too_long_to_be_stored_is_neither_made_nor_merged()
+    {
+        string half = new('é', IndexRecord.MaxDefinitionBytes / 12); // JSON has six bytes for this letter
+        var route = Route($"from Orders group by a select sum({half}{half})", documents: 1000);
+        Assert.Null(route.IndexName);
+        Assert.Null(route.ToDefine);
+        string needed = $"from Orders group by a select sum(a{half})";
+        var (name, definition) = Choose(needed, Candidate($"from Orders group by a select sum(b{half})", visible: 5));
+        Assert.Equal((DefinitionOf(needed).Name, name), (name, definition));
+    }
+
+    [Fact]
     public void An_index_with_fewer_aggregates_is_superfluous_once_the_other_has_caught_up()
     {
         var count = Candidate("from Orders group by a select count()", visible: 90);
