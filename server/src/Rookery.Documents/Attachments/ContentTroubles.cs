@@ -11,6 +11,7 @@ internal sealed class ContentTroubles(Action<string>? troubleFound, Action<Conte
     private const int MaxSentences = 1000;
 
     private readonly Lock _gate = new();
+
     // All contents, also those beyond the limit of sentences, so that no damaged copy counts as durable.
     private readonly HashSet<ContentPlace> _places = [];
     private readonly Dictionary<ContentPlace, string> _sentences = [];
