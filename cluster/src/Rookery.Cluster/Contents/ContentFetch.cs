@@ -28,7 +28,7 @@ internal sealed class ContentFetch(
     CancellationToken stopping
 )
 {
-    // The number of failed requests after which a member counts as not answering.
+    // The number of failed requests in a row after which a member counts as not answering.
     private const int MaxFailures = 3;
 
     private static readonly TimeSpan DelayAfterFailure = TimeSpan.FromMilliseconds(100);
@@ -175,12 +175,12 @@ internal sealed class ContentFetch(
                         throw; // no other member changes that
                     }
 
-                    // The bytes do not match the hash: this member, or another member that sent pieces, has a damaged
-                    // content.
-                    bool isLast = failure is ContentRefusedException || failures + 1 == MaxFailures;
+                    // ContentRefusedException: the bytes do not match the hash. This member, or another one that sent
+                    // pieces, has a damaged content.
+                    bool isLast = CountFailure(member) == MaxFailures || failure is ContentRefusedException;
                     haveAllAnswered &= !isLast;
                     trouble = failure.Message;
-                    EndAsking(member, isLast, hasFailed: true);
+                    EndAsking(member, isDone: isLast);
                 }
             }
 
@@ -217,16 +217,22 @@ internal sealed class ContentFetch(
         }
     }
 
-    private void EndAsking(NodeId member, bool isDone, bool hasFailed = false)
+    // Returns the number of the member's failures in a row, with this one.
+    private int CountFailure(NodeId member)
+    {
+        lock (_gate)
+        {
+            int failures = _failures.GetValueOrDefault(member) + 1;
+            _failures[member] = failures;
+            return failures;
+        }
+    }
+
+    private void EndAsking(NodeId member, bool isDone)
     {
         lock (_gate)
         {
             _cancelRequest = null;
-            if (hasFailed)
-            {
-                _failures[member] = _failures.GetValueOrDefault(member) + 1;
-            }
-
             if (!isDone)
             {
                 _toAsk.Add(member);

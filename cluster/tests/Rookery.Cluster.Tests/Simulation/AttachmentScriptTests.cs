@@ -184,6 +184,22 @@ public sealed class AttachmentScriptTests : IDisposable
         _run.CheckEnd();
     }
 
+    /// <summary>Three failures in a row end the requests to a member. Here the third request brings a piece.</summary>
+    [Fact]
+    public void A_fetch_goes_on_when_a_request_breaks_after_a_piece_that_followed_two_failures()
+    {
+        const int Pieces = 3;
+        var leader = Leader;
+        var follower = Follower;
+        byte[] content = AttachmentRun.ContentOf(1, Pieces * ReplicatedContents.PieceBytes);
+        using var pinned = AttachmentRun.Upload(leader, content);
+        var name = new ContentName(1, pinned.Hash, pinned.Size);
+        _cluster.Wire.BrokenContentRequests.UnionWith([1, 2, 4]);
+        var end = _cluster.Await(follower.Consensus!.Contents!.Fetcher.FetchAsync(name, leader.Id, only: leader.Id));
+        Assert.True(end.IsHere, end.Trouble);
+        Assert.Equal(Pieces, _cluster.Wire.Pieces);
+    }
+
     [Fact]
     public void A_content_is_fetched_from_the_next_member_that_offers_it_when_the_first_is_silent()
     {

@@ -80,11 +80,18 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
     /// <summary>The number of requests for pieces between two that break; 0 if none breaks.</summary>
     public int ContentRequestsBetweenBreaks { get; set; }
 
+    /// <summary>The numbers of the requests for pieces that break, counted from 1.</summary>
+    public HashSet<int> BrokenContentRequests { get; } = [];
+
     private int _contentRequests;
 
     /// <summary>Returns whether the next request for a piece breaks.</summary>
-    public bool BreaksContent() =>
-        ContentRequestsBetweenBreaks > 0 && ++_contentRequests % (ContentRequestsBetweenBreaks + 1) == 0;
+    public bool BreaksContent()
+    {
+        _contentRequests++;
+        return BrokenContentRequests.Contains(_contentRequests)
+            || (ContentRequestsBetweenBreaks > 0 && _contentRequests % (ContentRequestsBetweenBreaks + 1) == 0);
+    }
 
     /// <summary>Counts a piece of a content.</summary>
     public void CountContent(in ContentPiece piece) => Pieces += piece.State == ContentState.Whole ? 1 : 0;
