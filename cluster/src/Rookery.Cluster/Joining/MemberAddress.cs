@@ -52,11 +52,15 @@ public static class MemberAddress
     public static bool IsClientUrl(string url) =>
         Uri.TryCreate(url, UriKind.Absolute, out var parsed)
         && parsed is { Scheme: "http" or "https", PathAndQuery: "/", UserInfo: "", Fragment: "" }
-        && parsed.Host is { Length: <= MaxHostLength } host
-        && IsHost(host);
+        && IsHost(parsed.Host);
 
     private static bool IsHost(ReadOnlySpan<char> host)
     {
+        if (host.Length > MaxHostLength)
+        {
+            return false;
+        }
+
         if (host is ['[', .. var inside, ']'])
         {
             return IPAddress.TryParse(inside, out var address)
@@ -64,8 +68,6 @@ public static class MemberAddress
                 && !inside.ContainsAnyExcept(AddressCharacters);
         }
 
-        return host.Length is > 0 and <= MaxHostLength
-            && !host.ContainsAnyExcept(HostCharacters)
-            && host[0] is not ('.' or '-');
+        return host.Length > 0 && !host.ContainsAnyExcept(HostCharacters) && host[0] is not ('.' or '-');
     }
 }

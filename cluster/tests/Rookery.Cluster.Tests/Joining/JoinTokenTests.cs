@@ -57,6 +57,14 @@ public sealed class JoinTokenTests
         Assert.True(JoinToken.TryParse((token with { Addresses = addresses[1..] }).ToText(), out _));
     }
 
+    /// <summary>A token stores the length of an address in one byte.</summary>
+    [Fact]
+    public void An_address_that_does_not_fit_a_token_is_invalid()
+    {
+        Assert.True(MemberAddress.IsValid("[fe80::1%2]:9443"));
+        Assert.False(MemberAddress.IsValid($"[fe80::1%{new string('0', 300)}2]:9443"));
+    }
+
     [Fact]
     public async Task A_token_with_bytes_after_its_addresses_is_refused()
     {
