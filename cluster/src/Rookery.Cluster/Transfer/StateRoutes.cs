@@ -13,8 +13,8 @@ namespace Rookery.Cluster.Transfer;
 /// HTTP routes through which members fetch this node's state.
 /// <para><c>GET /state/offer</c> returns an offer as JSON. It offers the changes after <c>since=ETAG</c>, if the
 /// parameter is given and these changes are much smaller than the whole state; otherwise it offers the whole state.
-/// 202: the offer is being written, or this node's tables have not reached <c>through=INDEX</c>; ask again. 409: this
-/// node offers none; the body says why.</para>
+/// 202: the offer is being written, or this node's tables have not reached <c>through=INDEX</c>; ask again. 400: one
+/// of the parameters is not a number. 409: this node offers none; the body says why.</para>
 /// <para><c>GET /state/OFFER/FILE</c> returns a file of the offer, from the byte that <c>Range: bytes=N-</c> names.
 /// 410: the offer no longer exists, ask for another.</para>
 /// <para><c>GET /state/rows?group=N&amp;from=HEX&amp;to=HEX</c> returns the rows of a key range as a run, for a member
@@ -85,10 +85,20 @@ public sealed class StateRoutes(
 
     private async Task SendOfferAsync(HttpContext http)
     {
+        if (!TryReadNumber(http, "since", out long? since) || !TryReadNumber(http, "through", out long? through))
+        {
+            await RefuseAsync(
+                http,
+                StatusCodes.Status400BadRequest,
+                "The parameters since and through are numbers: write since=ETAG and through=INDEX, or leave them out."
+            );
+            return;
+        }
+
         byte[] json;
         try
         {
-            if (await makeOffer(QueryNumber(http, "since"), QueryNumber(http, "through") ?? 0) is not { } offer)
+            if (await makeOffer(since, through ?? 0) is not { } offer)
             {
                 http.Response.StatusCode = StatusCodes.Status202Accepted;
                 return;
@@ -236,10 +246,19 @@ public sealed class StateRoutes(
         }
     }
 
-    private static long? QueryNumber(HttpContext http, string name) =>
-        long.TryParse(http.Request.Query[name], NumberStyles.None, CultureInfo.InvariantCulture, out long number)
-            ? number
-            : null;
+    // Returns null for a parameter that the request lacks, and false for one that is not a number.
+    private static bool TryReadNumber(HttpContext http, string name, out long? number)
+    {
+        number = null;
+        if (!http.Request.Query.TryGetValue(name, out var text))
+        {
+            return true;
+        }
+
+        bool isNumber = long.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out long parsed);
+        number = isNumber ? parsed : null;
+        return isNumber;
+    }
 
     private static bool TryReadRange(string? header, long length, out long from)
     {

@@ -160,6 +160,8 @@ public sealed class StateFetchTests : IDisposable
 
     [Theory]
     [InlineData("/state/offer", null, "POST", 405)]
+    [InlineData("/state/offer?since=abc", null, "GET", 400)]
+    [InlineData("/state/offer?through=-1", null, "GET", 400)]
     [InlineData("/state", null, "GET", 404)]
     [InlineData("/state/no-such-offer/manifest-0", null, "GET", 410)]
     [InlineData("/state/OFFER/no-such-file", null, "GET", 410)]
