@@ -13,20 +13,23 @@ internal sealed class Heartbeats(
 )
 {
     private long _due;
+    private long _measureDue;
 
     /// <summary>
     /// The number of the newest heartbeat round. A round confirms this leader for the reads that wait for it.
     /// </summary>
     public long Round { get; private set; }
 
+    // Six heartbeats in an election timeout.
+    private long Interval => state.ElectionTimeoutMicroseconds / 6;
+
     /// <summary>Makes a new leader's first heartbeat due at once.</summary>
-    public void Begin() => _due = state.Now;
+    public void Begin() => (_due, _measureDue) = (state.Now, state.Now);
 
     public void SendIfDue()
     {
         if (state.Now >= _due)
         {
-            state.ElectionTimeoutMicroseconds = MeasureElectionTimeout();
             Send();
         }
     }
@@ -74,8 +77,14 @@ internal sealed class Heartbeats(
 
     private void Send()
     {
-        // Six heartbeats in an election timeout.
-        _due = state.Now + (state.ElectionTimeoutMicroseconds / 6);
+        // Here, because read rounds may send heartbeats so often that none is ever due by itself.
+        if (state.Now >= _measureDue)
+        {
+            state.ElectionTimeoutMicroseconds = MeasureElectionTimeout();
+            _measureDue = state.Now + Interval;
+        }
+
+        _due = state.Now + Interval;
         long outcomeIndex = outcomes.IndexToCompare();
         foreach (var peer in tracker)
         {
