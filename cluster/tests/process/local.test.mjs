@@ -2,7 +2,7 @@
 import assert from "node:assert/strict"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { readFileSync } from "node:fs"
+import { chmodSync, readFileSync, writeFileSync } from "node:fs"
 import { createServer } from "node:net"
 import { join, resolve } from "node:path"
 import { test } from "node:test"
@@ -62,4 +62,29 @@ test("The local cluster serves on three ports, and Ctrl+C stops all its nodes", 
   child.kill("SIGINT")
   assert.deepEqual(await ended, [0, null])
   assert.ok(!processes.some(isRunning))
+})
+
+test("A local cluster whose token cannot be made ends with the reason", { timeout: 60_000 }, async t => {
+  const directory = temporaryDirectory(t)
+  const program = (name, text) => {
+    writeFileSync(join(directory, name), `#!/usr/bin/env bash\n${text}\n`)
+    chmodSync(join(directory, name), 0o755)
+    return join(directory, name)
+  }
+  program("curl", "exit 0") // Every node seems ready.
+  const rookery = program(
+    "rookery",
+    `case "$1 $2" in
+      "cluster init") mkdir -p "$4/cluster" ;;
+      "cluster token") echo "No node leads now." >&2; exit 1 ;;
+      *) exec sleep 60 ;;
+    esac`,
+  )
+  const env = { ...process.env, ROOKERY_BIN: rookery, PATH: `${directory}:${process.env.PATH}` }
+  const child = spawn(script, [join(directory, "cluster")], { env, stdio: ["ignore", "ignore", "pipe"] })
+  afterwards(t, () => child.kill("SIGTERM"))
+  const errors = []
+  child.stderr.on("data", bytes => errors.push(bytes))
+  assert.deepEqual(await once(child, "close"), [1, null])
+  assert.match(`${Buffer.concat(errors)}`, /No node leads now\./)
 })
