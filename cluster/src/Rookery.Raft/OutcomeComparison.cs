@@ -17,11 +17,29 @@ internal sealed class OutcomeComparison(MemberState state, ProgressTracker track
     private long _askedIndex;
     private long _askedAt;
 
+    // Whether voters differed at the last reply, and no majority of them agreed.
+    private bool _differed;
+
     /// <summary>The last outcome hash on which a majority of the voters agreed; zeros before the first.</summary>
     public OutcomeHash Agreed { get; private set; }
 
-    /// <summary>Whether voters differ and no majority of them agrees yet.</summary>
-    public bool VotersDiffer { get; private set; }
+    /// <summary>
+    /// Whether voters differ and no majority of them agrees yet. Judged by the present voters: once a voter that
+    /// differed is removed, there may be no further reply that settles the comparison.
+    /// </summary>
+    public bool VotersDiffer
+    {
+        get
+        {
+            if (!_differed)
+            {
+                return false;
+            }
+
+            Span<long> hashes = stackalloc long[Configuration.MaxVoters];
+            return HashOfMajority(hashes[..CollectOfVoters(hashes)]) is null;
+        }
+    }
 
     /// <summary>Whether this node's state differs from a majority's: it must stop.</summary>
     public bool HasDiverged { get; private set; }
@@ -51,7 +69,7 @@ internal sealed class OutcomeComparison(MemberState state, ProgressTracker track
     {
         Agreed = default;
         _askedIndex = 0;
-        VotersDiffer = false;
+        _differed = false;
     }
 
     /// <summary>
@@ -80,27 +98,20 @@ internal sealed class OutcomeComparison(MemberState state, ProgressTracker track
 
         peer.Outcome = outcome;
         Span<long> hashes = stackalloc long[Configuration.MaxVoters];
-        int count = CollectOfVoters(hashes);
-        hashes = hashes[..count];
-        hashes.Sort();
-        bool differedBefore = VotersDiffer;
-        VotersDiffer = count > 0 && hashes[0] != hashes[^1];
-        int majority = state.Configuration.Majority;
-
-        // The hashes are sorted, so equal ones are neighbours.
-        for (int last = majority - 1; last < count; last++)
+        hashes = hashes[..CollectOfVoters(hashes)];
+        if (HashOfMajority(hashes) is { } hash)
         {
-            if (hashes[last] == hashes[last - majority + 1])
-            {
-                Agreed = new OutcomeHash(_askedIndex, hashes[last]);
-                VotersDiffer = false;
-                Compare(Agreed);
-                return;
-            }
+            Agreed = new OutcomeHash(_askedIndex, hash);
+            _differed = false;
+            Compare(Agreed);
+            return;
         }
 
+        bool differedBefore = _differed;
+        _differed = hashes.Length > 0 && hashes[0] != hashes[^1];
+
         // Report once, not for each answer to a heartbeat.
-        if (VotersDiffer && !differedBefore)
+        if (_differed && !differedBefore)
         {
             Coverage.Count(RareBranch.OutcomesDiffer);
             outbox.Output.Report(CoreEvent.OutcomesDiffer, peer.Node);
@@ -117,6 +128,24 @@ internal sealed class OutcomeComparison(MemberState state, ProgressTracker track
             _toCompare = agreed;
             Compare(agreed);
         }
+    }
+
+    /// <summary>Sorts the hashes, and returns the one that a majority of the voters has; null for none.</summary>
+    private long? HashOfMajority(Span<long> hashes)
+    {
+        hashes.Sort();
+        int majority = state.Configuration.Majority;
+
+        // The hashes are sorted, so equal ones are neighbours.
+        for (int last = majority - 1; last < hashes.Length; last++)
+        {
+            if (hashes[last] == hashes[last - majority + 1])
+            {
+                return hashes[last];
+            }
+        }
+
+        return null;
     }
 
     private int CollectOfVoters(Span<long> hashes)

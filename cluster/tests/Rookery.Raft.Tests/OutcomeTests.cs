@@ -38,4 +38,21 @@ public sealed class OutcomeTests
         );
         Assert.True(world[3].IsRunning, "node 3 does not halt");
     }
+
+    /// <summary>The removed voter leaves before its next reply, so no reply ends the comparison.</summary>
+    [Fact]
+    public void Entries_are_proposed_again_once_the_voter_that_differed_is_removed()
+    {
+        var world = new ScriptedWorld(PlantedBug.None, voters: 2);
+        world.Elect(1);
+        world[2].Diverge();
+        world.Propose(1, payload: 7);
+        world.AdvanceTimeOfAll(seconds: 1);
+        world.Propose(1, payload: 8);
+        Assert.Equal(2, world[1].Core!.Last.Index); // the second proposal was refused
+        Assert.Equal(ChangeAnswer.Accepted, world.Change(1, MemberChange.Removed, 2));
+        world.AdvanceTimeOfAll(seconds: 1);
+        world.Propose(1, payload: 9);
+        Assert.Equal(4, world[1].Applied);
+    }
 }
