@@ -42,8 +42,7 @@ internal sealed class ClusterClock(SafetyRules rules)
     public ClockVerdict Verdict { get; private set; }
 
     /// <summary>
-    /// The cluster's time just after its last forward jump. The real age of an earlier log time may be less than the
-    /// difference of the two times.
+    /// The cluster's time just after its last forward jump. What was written before the jump may look older than it is.
     /// </summary>
     public long SteadySinceTicks { get; private set; }
 

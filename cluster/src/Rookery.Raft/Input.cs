@@ -228,8 +228,8 @@ public readonly record struct Input
 
     /// <summary>
     /// Makes a read request, answered by an <see cref="Output.Reads"/> with the same number, possibly many steps later,
-    /// or never while there is no leader. A host may use one number for all its waiting reads, to limit them while
-    /// there is no leader.
+    /// or never while there is no leader. A host may make one request for all its waiting reads, which then count as
+    /// one of <see cref="RaftCore.MaxWaitingReads"/>.
     /// </summary>
     public static Input Read(long now, long number) =>
         new()

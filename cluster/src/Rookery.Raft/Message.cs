@@ -70,8 +70,8 @@ public readonly record struct Message
     public required long Term { get; init; }
 
     /// <summary>
-    /// How often the sender's store was started. Replies of an earlier start are ignored. Repeated ones indicate a
-    /// copied disk.
+    /// How often the sender's store was started. Replies of an earlier start are ignored. If such replies repeat, a
+    /// copy of the disk is running.
     /// </summary>
     public required long StartNumber { get; init; }
 

@@ -3,7 +3,7 @@ namespace Rookery.Raft;
 /// <summary>The mode in which a leader replicates to a peer.</summary>
 internal enum ProgressState
 {
-    /// <summary>The leader searches for the last common entry, with one message at a time, which carries no
+    /// <summary>The leader searches for the last common entry. It sends one message at a time, without
     /// entries.</summary>
     Probe,
 

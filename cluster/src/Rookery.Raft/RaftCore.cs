@@ -81,9 +81,9 @@ public sealed class RaftCore
     public Configuration Configuration => _log.Configuration;
 
     /// <summary>
-    /// Whether the newest configuration in the log removed this node: only the configuration before contains the node.
-    /// A joining node that has not received the entry that adds it is in neither. False for a damaged log, which may
-    /// end with an old configuration.
+    /// Whether the newest configuration in the log removed this node: the preceding configuration contains the node,
+    /// and the newest one does not. A joining node that has not received the entry that adds it is in neither. False
+    /// for a damaged log, which may end with an old configuration.
     /// </summary>
     public bool WasRemoved =>
         !IsDamaged && !_log.Entries.Configuration.IsMember(Self) && _log.Entries.PreviousConfiguration.IsMember(Self);

@@ -49,8 +49,8 @@ public sealed record StartingPoint
     public required long CommitIndex { get; init; }
 
     /// <summary>
-    /// The last position that this store may have acknowledged. When the journal is damaged, it may be after the end of
-    /// <see cref="Log"/>.
+    /// The last position that this store may have acknowledged. If the journal is damaged, this position may be after
+    /// the end of <see cref="Log"/>.
     /// </summary>
     public LogPosition MayHaveAcknowledged { get; init; }
 
