@@ -52,7 +52,7 @@ internal sealed class CatchUp(NodeJournal journal, EntrySender sender, Action<Ac
 
     /// <summary>
     /// Closes readers that were not used since the last call, because an open reader keeps segments from being
-    /// recycled. Does nothing while a read is running: it is called under the consensus lock and must not wait.
+    /// recycled. Does nothing while a read is running, because the caller holds the consensus lock and must not wait.
     /// </summary>
     public void CloseIdle()
     {

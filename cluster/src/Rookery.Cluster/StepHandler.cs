@@ -6,8 +6,8 @@ using Rookery.Journal;
 namespace Rookery.Cluster;
 
 /// <summary>
-/// Executes the output of one step of <see cref="Raft.RaftCore"/>. First caches the entries, because journal writes and
-/// messages take entries from the cache. Afterwards, raises the index through which entries may be applied.
+/// Executes the output of one step of <see cref="Raft.RaftCore"/>. Caches the entries first, because journal writes and
+/// messages take them from the cache. Raises the index through which entries may be applied last.
 /// </summary>
 /// <remarks>Called under the lock of <see cref="RaftHost"/>, except <see cref="RefuseAllWaiting"/>.</remarks>
 internal sealed class StepHandler(

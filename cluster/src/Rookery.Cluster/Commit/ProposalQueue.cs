@@ -13,7 +13,7 @@ internal sealed class ProposalQueue
     private const int Free = 1;
     private const int HeldByCaller = 2;
 
-    // Marks the queue as closed, as its newest item.
+    // The newest item of a closed queue.
     private static readonly Proposal ClosedMarker = Proposal.MakeMarker();
 
     private readonly object _gate = new();

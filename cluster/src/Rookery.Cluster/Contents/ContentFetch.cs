@@ -60,9 +60,10 @@ internal sealed class ContentFetch(
 
     /// <summary>Adds members to ask.</summary>
     /// <param name="first">The member to ask next, which is the leader, or has offered its state; none for any
-    /// order. If another member is being asked and has been silent for a second, it is no longer asked.</param>
-    /// <param name="only">The only member that the caller asks; none for all members. A silent member is no
-    /// longer asked, as for <paramref name="first"/>.</param>
+    /// order. If the fetch asks another member, and that member has been silent for a second, the fetch stops asking
+    /// it.</param>
+    /// <param name="only">The only member that the caller wants to be asked; none for all members. The fetch stops
+    /// asking a silent member, as for <paramref name="first"/>.</param>
     public void Join(NodeId first, NodeId only)
     {
         Action? cancelRequest = null;

@@ -29,9 +29,9 @@ public sealed record MemberFacts(
     public FormatLevel FormatLevel { get; init; } = FormatLevel.First;
 
     /// <summary>
-    /// Combines a member's addresses: first those at which it listens, then the configured ones, and loopback
-    /// addresses, which work only on its own machine, last. If there are too many, the configured ones are kept:
-    /// the operator configures addresses because those at which the member listens do not suffice.
+    /// Combines a member's addresses in this order: those at which it listens, the configured ones, and the loopback
+    /// ones, which work only on its own machine. If there are too many, the configured ones are kept: the operator
+    /// configures addresses because those at which the member listens do not suffice.
     /// </summary>
     /// <param name="listened">The addresses at which it listens now.</param>
     /// <param name="configured">The addresses that the operator configured.</param>

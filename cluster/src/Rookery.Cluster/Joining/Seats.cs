@@ -8,8 +8,8 @@ namespace Rookery.Cluster.Joining;
 internal sealed class Seats
 {
     /// <summary>
-    /// The key of a record that changes with every assigned seat. If two seats are assigned concurrently, one
-    /// assignment therefore fails and must be repeated.
+    /// The key of a record that changes whenever a seat is assigned or given up, or a member announces itself. So if
+    /// two seats are assigned concurrently, one assignment fails and must be repeated.
     /// </summary>
     public const string Key = ClusterRecordPrefix.Desired + "seats";
 
@@ -33,7 +33,9 @@ internal sealed class Seats
     /// <summary>Returns the seat of a node, or null.</summary>
     public MemberRecord? Of(string nodeId) => Array.Find(_members, member => IsSame(member.NodeId, nodeId)).Record;
 
-    /// <summary>Returns a record change that fails if a seat was assigned since this object was made.</summary>
+    /// <summary>
+    /// Returns a record change that fails if the record of <see cref="Key"/> has changed since this object was made.
+    /// </summary>
     public RecordChange Guard() => new(Key, [], _version);
 
     /// <summary>Returns why a node cannot have the requested seat, or null.</summary>

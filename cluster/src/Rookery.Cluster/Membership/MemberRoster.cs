@@ -39,7 +39,9 @@ internal sealed class MemberRoster(NodeStore store)
     public string NameAndTagOf(NodeId member) =>
         Of(member)?.Record is { Name.Length: > 0 } record ? $"{record.Name} ({record.Tag})" : NameOf(member);
 
-    /// <summary>Returns a member's tag, or its number when it has no record.</summary>
+    /// <summary>
+    /// Returns a member's tag. Without a record: for this node, the tag of its options; for another, its number.
+    /// </summary>
     public string TagOf(NodeId member) =>
         Of(member)?.Record.Tag ?? (member == Members.IdOf(store.NodeId) ? store.Options.NodeTag : member.ToString());
 

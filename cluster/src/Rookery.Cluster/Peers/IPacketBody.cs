@@ -110,7 +110,9 @@ internal readonly ref struct MessageBody(Message message, ReadOnlySpan<JournalFr
     public void Write(Span<byte> destination) => MessageCodec.Write(destination, _message, _frames);
 }
 
-/// <summary>A command that is forwarded to the leader: its number on the connection, then the command.</summary>
+/// <summary>
+/// A command that is forwarded to the leader of a term. Layout: see <see cref="PacketKind.ForwardInTerm"/>.
+/// </summary>
 internal readonly struct ForwardBody(long number, CommandBuffer command) : IPacketBody
 {
     /// <summary>The bytes before the command.</summary>

@@ -15,10 +15,10 @@ internal sealed class OutgoingPeer
     /// <summary>The addresses at which to dial the member.</summary>
     public PeerRoute Route { get; }
 
-    /// <summary>The link for all messages without frames.</summary>
+    /// <summary>The link for all messages but appends and snapshot offers.</summary>
     public OutgoingLink Control { get; }
 
-    /// <summary>The link for frames and forwarded commands.</summary>
+    /// <summary>The link for appends, snapshot offers and forwarded commands.</summary>
     public OutgoingLink Bulk { get; }
 
     /// <summary>The member's answer to the last attempts to connect.</summary>

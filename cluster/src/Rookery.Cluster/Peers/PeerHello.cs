@@ -12,7 +12,7 @@ public enum LinkKind
     /// </summary>
     Control = 1,
 
-    /// <summary>For frames and forwarded commands.</summary>
+    /// <summary>For entries, snapshot offers and forwarded commands.</summary>
     Bulk = 2,
 }
 

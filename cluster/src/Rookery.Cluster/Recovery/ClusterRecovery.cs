@@ -229,8 +229,7 @@ public sealed class ClusterRecovery : IDisposable
 
     /// <summary>
     /// Marks a store as an old copy if any accessible store recorded a later start of it. <see cref="MemberAdmission"/>
-    /// would refuse such a store. Equal numbers are allowed, because the node's next start raises the number of the
-    /// accessible store.
+    /// would refuse such a store. An equal number is allowed, because the next start of the store gets a higher one.
     /// </summary>
     private static SurveyedStore MarkOldCopy(MemberStore memberStore, List<MemberStore> memberStores)
     {

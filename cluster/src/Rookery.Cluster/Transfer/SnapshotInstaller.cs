@@ -85,7 +85,7 @@ internal sealed class SnapshotInstaller(
     {
         if (!_isFetching)
         {
-            // Keeps the trouble only while the entries that the last fetch should have brought are still missing.
+            // Forgets the trouble of the last fetch once the entries that it was to bring have arrived.
             Volatile.Write(ref _trouble, Trouble);
             _isFetching = true;
             Volatile.Write(ref _fetchedThrough, through);
