@@ -68,10 +68,15 @@ internal sealed class ClusterTimeSource(RaftHost host, NodeStore store)
     public LogTime NextLogTime()
     {
         ReadIfDue();
-        var time = host.Core.TimeAfter(host.Now, _lastLogTicks);
-        _lastLogTicks = time.Ticks;
-        return time;
+        return host.Core.TimeAfter(host.Now, _lastLogTicks);
     }
+
+    /// <summary>
+    /// Records that an entry with this log time is in the log. The time of an entry that the core refuses is not
+    /// recorded: the next time must be compared with that of the log's last entry. Otherwise the mark that the time
+    /// jumped between the two would be lost. Under the lock.
+    /// </summary>
+    public void RecordProposed(LogTime time) => _lastLogTicks = time.Ticks;
 
     /// <summary>
     /// Reports the last applied log time to the core, once the first entry of this leader's term is applied. Times of

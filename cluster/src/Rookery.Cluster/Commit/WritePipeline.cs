@@ -142,10 +142,10 @@ internal sealed class WritePipeline(
             return 0;
         }
 
-        return ProposeEntry(entry, term);
+        return ProposeEntry(entry, time, term);
     }
 
-    private int ProposeEntry(CachedEntry entry, long term)
+    private int ProposeEntry(CachedEntry entry, LogTime time, long term)
     {
         int count = entry.ProposalCount;
         lock (host.Gate)
@@ -154,6 +154,7 @@ internal sealed class WritePipeline(
             bool isSameTerm = clusterTime.HasLogTimeOfCurrentTerm && host.Core.Term == term;
             if (isSameTerm && TryPropose(entry))
             {
+                clusterTime.RecordProposed(time);
                 if (entry.WantsReceipt)
                 {
                     proposals.Receipts.Watch(entry, host.Now);

@@ -64,6 +64,32 @@ public sealed class ConsensusTimeTests
         reader.Join();
     }
 
+    /// <summary>
+    /// Otherwise an entry that a leadership transfer keeps out of the log would take the mark of a jump with it.
+    /// </summary>
+    [Fact]
+    public void The_time_of_an_entry_that_is_not_in_the_log_does_not_make_the_next_time_steady()
+    {
+        using var store = NodeStore.Open(
+            new NodeOptions { DataDirectory = "/data/node", Reserve = new ReserveRule(Bytes: 0, Fraction: 0) },
+            new SimulatedDisk("/data"),
+            new MemoryBudget(16 << 20),
+            SilentRecorder.Instance,
+            new SimulatedTimeProvider(new DateTimeOffset(2026, 11, 22, 8, 0, 0, TimeSpan.Zero))
+        );
+        using var consensus = RaftConsensus.Open(store, new ConsensusOptions());
+        var source = new ClusterTimeSource(consensus.Host, store);
+        lock (consensus.Host.Gate)
+        {
+            source.ReportLogTime();
+            Assert.False(source.NextLogTime().IsSteady);
+            var time = source.NextLogTime();
+            Assert.False(time.IsSteady);
+            source.RecordProposed(time);
+            Assert.True(source.NextLogTime().IsSteady);
+        }
+    }
+
     /// <summary>Readers of documents that may expire ask for the time without the lock.</summary>
     [Fact]
     public void A_time_that_an_operator_confirms_is_read_at_once()
