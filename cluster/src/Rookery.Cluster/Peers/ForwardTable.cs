@@ -54,15 +54,20 @@ internal sealed class ForwardTable(OutgoingQueue queue, TimeProvider time, bool 
         var forward =
             Remove(BinaryPrimitives.ReadInt64LittleEndian(body.Span))
             ?? throw new PeerProtocolException("An outcome came of a command that was not forwarded.");
+        CommandOutcome outcome;
         try
         {
-            forward.Complete(OutcomeCodec.Read(body.Span[sizeof(long)..]));
+            outcome = OutcomeCodec.Read(body.Span[sizeof(long)..]);
         }
-        catch (PeerProtocolException)
+        catch
         {
+            // The outcome is malformed, or there is no memory for its documents. The exception closes the connection,
+            // which answers only the forwards that are still in the table.
             forward.Complete(PeerRefusals.OutcomeUnknown);
             throw;
         }
+
+        forward.Complete(outcome);
     }
 
     /// <summary>

@@ -245,6 +245,20 @@ public sealed class ForwardTests : IDisposable
         );
     }
 
+    [Fact]
+    public async Task A_caller_is_answered_when_there_is_no_memory_for_its_outcome()
+    {
+        var queue = new OutgoingQueue(limitBytes: 1 << 16, TimeProvider.System);
+        var table = new ForwardTable(queue, TimeProvider.System, knowsTerms: true);
+        using var command = CreateCommand([1]);
+        var waiting = table.ForwardAsync(command, CancellationToken.None).AsTask();
+
+        // The number of the first command, and then the outcome, which cannot be read.
+        using var body = new BodyReadOnce([1, 0, 0, 0, 0, 0, 0, 0, 0]);
+        Assert.Throws<IOException>(() => table.Handle(PacketKind.Outcome, body.Bytes));
+        Assert.Equal(RejectionKind.OutcomeUnknown, (await waiting.WaitAsync(TimeSpan.FromMinutes(1))).Rejection!.Kind);
+    }
+
     /// <summary>Makes a member answer no forwarded command; the commands' outcomes are set later.</summary>
     private static ConcurrentQueue<TaskCompletionSource<CommandOutcome>> HoldCommands(TestMember member)
     {
@@ -276,5 +290,26 @@ public sealed class ForwardTests : IDisposable
         var command = CommandBuffer.Rent(content.Length);
         command.Write(content);
         return command;
+    }
+
+    /// <summary>Bytes of which the second read fails.</summary>
+    private sealed class BodyReadOnce(byte[] bytes) : MemoryManager<byte>
+    {
+        private bool _isRead;
+
+        public ReadOnlyMemory<byte> Bytes => CreateMemory(bytes.Length);
+
+        public override Span<byte> GetSpan()
+        {
+            bool isFirst = !_isRead;
+            _isRead = true;
+            return isFirst ? bytes : throw new IOException("There is no memory.");
+        }
+
+        public override MemoryHandle Pin(int elementIndex = 0) => throw new NotSupportedException();
+
+        public override void Unpin() => throw new NotSupportedException();
+
+        protected override void Dispose(bool disposing) { }
     }
 }
