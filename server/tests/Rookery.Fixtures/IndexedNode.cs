@@ -168,11 +168,23 @@ public sealed class IndexedNode : IDisposable
         ChangeIndexes(writer => writer.Put(name, definition, default), database);
     }
 
-    public void Put(string id, string members, string collection = "Users", string database = "shop")
+    /// <summary>Stores a document.</summary>
+    /// <param name="id">Its id.</param>
+    /// <param name="members">Its members as JSON, without braces.</param>
+    /// <param name="collection">Its collection.</param>
+    /// <param name="database">The name of the database.</param>
+    /// <param name="metadata">Further members of its metadata as JSON, each after a comma.</param>
+    public void Put(
+        string id,
+        string members,
+        string collection = "Users",
+        string database = "shop",
+        string metadata = ""
+    )
     {
         using var parser = DocumentParser.Rent();
-        string json =
-            $"{{{members}{(members.Length > 0 ? "," : "")}\"@metadata\":{{\"@collection\":\"{collection}\"}}}}";
+        string separator = members.Length > 0 ? "," : "";
+        string json = $"{{{members}{separator}\"@metadata\":{{\"@collection\":\"{collection}\"{metadata}}}}}";
         Assert.True(parser.TryParse(Encoding.UTF8.GetBytes(json), out var document, out var error), error.ToString());
         Run(
             CommandEncoder.Put(

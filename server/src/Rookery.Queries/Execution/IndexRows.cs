@@ -1,6 +1,7 @@
 using System.Text;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
+using Rookery.Documents.Schedules;
 using Rookery.Indexing.Definitions;
 using Rookery.Indexing.Mapping;
 using Rookery.Indexing.Values;
@@ -40,12 +41,17 @@ public sealed class IndexRows : IMappedRows, IScriptDocuments, IDisposable
 
     /// <summary>
     /// Returns the members of a document's rows, without braces, valid until the next call. Returns no rows if a map
-    /// fails for the document.
+    /// fails for the document, or if the document is archived: indexes leave archived documents out.
     /// </summary>
     /// <param name="document">The document.</param>
     public IReadOnlyList<byte[]> Of(in QueriedDocument document)
     {
         _rows.Clear();
+        if (ScheduledTimes.IsArchived(document.View.Metadata))
+        {
+            return _rows;
+        }
+
         try
         {
             _maps.Run(document.Whole, _reader(), this);

@@ -28,4 +28,22 @@ public sealed class IndexRowsTests
         byte[] row = rows.Of(new QueriedDocument(documents.View, documents.Etag, [])).Single();
         Assert.Equal("\"n\":\"Ulm\"", Encoding.UTF8.GetString(row));
     }
+
+    /// <summary>
+    /// A stale index still finds a document that was archived since. Without rows, the document is no result.
+    /// </summary>
+    [Fact]
+    public void An_archived_document_has_no_rows()
+    {
+        using var node = IndexedNode.New();
+        node.DefineField("ByAge", "o.age");
+        node.Put("users/1", "\"age\":7", metadata: ",\"@archived\":true");
+        node.SettleAll();
+        var source = new IndexedQueries(node.Host).FindRowSource(node.Database(), "ByAge")!;
+        using var reader = node.Database().OpenReader();
+        using var rows = new IndexRows(source, node.Database(), () => reader);
+        using var documents = reader.SeekByIdPrefix("users/"u8);
+        Assert.True(documents.MoveNext());
+        Assert.Empty(rows.Of(new QueriedDocument(documents.View, documents.Etag, [])));
+    }
 }
