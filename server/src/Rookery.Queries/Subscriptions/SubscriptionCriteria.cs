@@ -136,6 +136,7 @@ public sealed class SubscriptionCriteria
                 $"include {included.Kind switch
             {
                 IncludeKind.CompareExchange => "cmpxchg()",
+                IncludeKind.Revisions => "revisions()",
                 IncludeKind.Timings => "timings()",
                 IncludeKind.Explanations => "explanations()",
                 _ => "highlight()",

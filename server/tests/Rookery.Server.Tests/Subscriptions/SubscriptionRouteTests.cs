@@ -164,6 +164,7 @@ public sealed class SubscriptionRouteTests(RunningServer server) : IClassFixture
     [InlineData("""{"Query":"from A select facet(x)"}""", 501, "facets")]
     [InlineData("""{"Query":"from A where search(x, 'y')"}""", 501, "search")]
     [InlineData("""{"Query":"from A include cmpxchg(x)"}""", 501, "cmpxchg()")]
+    [InlineData("""{"Query":"from A include revisions('x')"}""", 501, "include revisions()")]
     [InlineData("""{"Query":"from A where x = $p"}""", 400, "'p'")]
     [InlineData("""{"Query":"from A where f(x) > 1"}""", 400, "'f'")]
     [InlineData("""{"Query":"from A wher x"}""", 400, "")]
