@@ -64,6 +64,12 @@ public sealed class QueryPlan : IDisposable
         || Compiled is { SelectsCounters: true }
         || Compiled?.Script?.Program is { ReadsCounters: true } or { IncludesCompareExchange: true };
 
+    /// <summary>
+    /// Whether the plan contains data that was read when the query was planned: compare-exchange values in conditions,
+    /// a facet setup, or stop words. The answer's snapshot may be newer than this data.
+    /// </summary>
+    public bool ContainsStoredData { get; private init; }
+
     /// <summary>Whether the answer reports how long its parts took.</summary>
     public bool HasTimings { get; private init; }
 
@@ -179,6 +185,7 @@ public sealed class QueryPlan : IDisposable
         using var values = new PlannedValues(database);
         var parameters = QueryParameters.Read(request.Parameters, values.Read);
         var query = StoredFacetSetups.Inline(written, parameters, database);
+        bool hasReadDocuments = !ReferenceEquals(query, written);
         var named = query.Source.Kind == SourceKind.Index ? NamedIndex.Find(database, indexes, query.Source) : null;
         if (isChange && named is { Rows.IsReduced: true })
         {
@@ -235,6 +242,7 @@ public sealed class QueryPlan : IDisposable
                 IncludedValues = includedValues,
                 IncludedCounters = includedCounters,
                 IncludedRevisions = includedRevisions,
+                ContainsStoredData = values.AreRead,
                 HasTimings = hasTimings,
                 IndexName = DirectReadName(query.Source),
             };
@@ -256,18 +264,24 @@ public sealed class QueryPlan : IDisposable
             named?.Rows?.WordFields
         )
         {
-            StopWords = id => StopWordsDocument.Read(database, id),
+            StopWords = id =>
+            {
+                hasReadDocuments = true;
+                return StopWordsDocument.Read(database, id);
+            },
         };
         try
         {
+            var compiled = CompiledQuery.Compile(paged, parameters, fullText, named?.Rows);
             return new QueryPlan
             {
                 Query = query,
-                Compiled = CompiledQuery.Compile(paged, parameters, fullText, named?.Rows),
+                Compiled = compiled,
                 Includes = includes,
                 IncludedValues = includedValues,
                 IncludedCounters = includedCounters,
                 IncludedRevisions = includedRevisions,
+                ContainsStoredData = hasReadDocuments || values.AreRead,
                 HasTimings = hasTimings,
                 NamedIndex = named,
                 Replan = named?.Rows is null ? null : () => Create(written, request, database, indexes, isChange),
@@ -363,6 +377,9 @@ public sealed class QueryPlan : IDisposable
     private sealed class PlannedValues(Database database) : IDisposable
     {
         private DatabaseReader? _reader;
+
+        /// <summary>Whether a value was looked up, also one that does not exist.</summary>
+        public bool AreRead => _reader is not null;
 
         /// <summary>Reads the JSON of a value; null if there is none.</summary>
         public byte[]? Read(byte[] key)

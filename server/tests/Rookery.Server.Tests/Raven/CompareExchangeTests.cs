@@ -1,4 +1,7 @@
+using System.Text;
 using System.Text.Json;
+using Rookery.Queries.Answering;
+using Rookery.Server.Raven.Queries;
 
 namespace Rookery.Server.Tests.Raven;
 
@@ -303,6 +306,30 @@ public sealed class CompareExchangeTests(RunningServer server) : IClassFixture<R
         await PutAsync(db, "k", index, """{"Object":"c@d"}""");
         Assert.Equal(["users/2"], await QueryIdsAsync(db, Query));
         Assert.NotEqual(tag, (await QueryAsync(db, Query)).Tag);
+    }
+
+    /// <summary>
+    /// A plan may contain a value that changes before the answer's snapshot. A tag of that snapshot would belong to the
+    /// answer with the new value.
+    /// </summary>
+    [Theory]
+    [InlineData("from Users where mail = cmpxchg('k')", false)]
+    [InlineData("from Users where id() = cmpxchg('none')", false)]
+    [InlineData("from Users include cmpxchg(mail)", true)]
+    public async Task An_answer_that_is_newer_than_the_values_in_its_plan_has_no_tag(string query, bool hasTag)
+    {
+        string db = await server.CreateDatabaseAsync();
+        await PutAsync(db, "k", 0, """{"Object":"a@b"}""");
+        Assert.True(server.Node.Databases.TryGet(db["/databases/".Length..], out var database));
+        var plan = server.Context.Queries.Plan(
+            database,
+            new QueryRequest(query, "{}"u8.ToArray(), Start: 0, long.MaxValue, Wait: null)
+        );
+        var tags = new QueryTags(database, Encoding.UTF8.GetBytes(query), query);
+        using var planned = new PlannedQuery(plan, tags, database.LastEtag, tag: null, lease: null);
+        await StoreUsersAsync(db);
+        using var snapshot = database.OpenReader();
+        Assert.Equal(hasTag, planned.TagIn(snapshot) is not null);
     }
 
     [Theory]

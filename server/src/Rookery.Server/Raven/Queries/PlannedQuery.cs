@@ -92,11 +92,14 @@ internal sealed class PlannedQuery(QueryPlan plan, QueryTags tags, long etag, st
     }
 
     /// <summary>
-    /// Returns the tag of a non-stale answer that is computed from a snapshot; null if the order of the answer is
-    /// random.
+    /// Returns the tag of a non-stale answer that is computed from a snapshot newer than the plan. Null if the order of
+    /// the answer is random, or if the plan contains stored data: the data may have changed since, so the same query,
+    /// planned in that snapshot, may have another answer.
     /// </summary>
     public string? TagIn(in DatabaseReader snapshot) =>
-        tags.TagOf(plan, snapshot.ReadStatistics().LastEtag, tags.ReadExpiries(snapshot));
+        plan.ContainsStoredData
+            ? null
+            : tags.TagOf(plan, snapshot.ReadStatistics().LastEtag, tags.ReadExpiries(snapshot));
 
     private static QueryPlan PlanOf(QueryRequest request, Database database, ServerContext context)
     {
