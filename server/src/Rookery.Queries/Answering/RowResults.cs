@@ -79,9 +79,10 @@ internal sealed class RowResults(
     public void Write(IResultBuffer output)
     {
         var row = rows.Read(_index);
+        double? score = compiled.IsScored ? rows.ScoreOf(_index) : null;
         if (writer.Scripted is { } scripted)
         {
-            scripted.Write(output, row, reader);
+            scripted.Write(output, row, score, reader);
             return;
         }
 
@@ -93,16 +94,16 @@ internal sealed class RowResults(
         }
         else
         {
-            compiled.WriteMembers(new QueriedDocument(row) { Score = rows.ScoreOf(_index) ?? 0 }, output);
+            compiled.WriteMembers(new QueriedDocument(row) { Score = score ?? 0 }, output);
         }
 
         output.Write(
             output.Length == start ? "\"@metadata\":{\"@projection\":true"u8 : ",\"@metadata\":{\"@projection\":true"u8
         );
-        if (compiled.IsScored && rows.ScoreOf(_index) is { } score)
+        if (score is { } computed)
         {
             output.Write(",\"@index-score\":"u8);
-            CompiledQuery.WriteScore(score, output);
+            CompiledQuery.WriteScore(computed, output);
         }
 
         output.Write("}}"u8);

@@ -72,7 +72,7 @@ internal sealed class ScriptedResults : IScriptDocuments, IQueryAnswer, IDisposa
             Span<byte> vector = stackalloc byte[ChangeVector.MaxBytes];
             PrepareRun();
             _interpreter.AddDocument(walk.View.ToScript(vector[..ChangeVector.Write(vector, walk.Etag, _historyId)]));
-            Run(output);
+            Run(output, walk.Score);
         }
         finally
         {
@@ -83,9 +83,10 @@ internal sealed class ScriptedResults : IScriptDocuments, IQueryAnswer, IDisposa
     /// <summary>Runs the script on a reduced row and writes its result.</summary>
     /// <param name="output">Receives the JSON.</param>
     /// <param name="row">The members of the row, without braces.</param>
+    /// <param name="score">The score of the row; null if the query does not score.</param>
     /// <param name="reader">Reads the documents that the script loads.</param>
     /// <exception cref="QueryException">The script fails, or the query exceeds its time.</exception>
-    public void Write(IResultBuffer output, ReadOnlySpan<byte> row, AnswerReader reader)
+    public void Write(IResultBuffer output, ReadOnlySpan<byte> row, double? score, AnswerReader reader)
     {
         _reader = reader;
         _slices.StartClock();
@@ -93,7 +94,7 @@ internal sealed class ScriptedResults : IScriptDocuments, IQueryAnswer, IDisposa
         {
             PrepareRun();
             _interpreter.AddJson([(byte)'{', .. row, (byte)'}']);
-            Run(output);
+            Run(output, score);
         }
         finally
         {
@@ -164,7 +165,7 @@ internal sealed class ScriptedResults : IScriptDocuments, IQueryAnswer, IDisposa
         _slices.StopClock();
     }
 
-    private void Run(IResultBuffer output)
+    private void Run(IResultBuffer output, double? score)
     {
         _interpreter.AddJson(_script.Arguments.Span);
         if (!_interpreter.TryRun())
@@ -198,6 +199,12 @@ internal sealed class ScriptedResults : IScriptDocuments, IQueryAnswer, IDisposa
         {
             output.Write(",\"@id\":"u8);
             JsonText.WriteString(output, _walk.Head.Id);
+        }
+
+        if (score is { } computed)
+        {
+            output.Write(",\"@index-score\":"u8);
+            CompiledQuery.WriteScore(computed, output);
         }
 
         output.Write("}}"u8);

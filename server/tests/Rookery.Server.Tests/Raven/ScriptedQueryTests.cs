@@ -172,6 +172,20 @@ public sealed class ScriptedQueryTests(RunningServer server) : IClassFixture<Run
         }
     }
 
+    [Theory]
+    [InlineData("from Users as u where boost(u.age > 25, 3) select { n: u.first }", """{"n":"Ann",""")]
+    [InlineData("from Users as u where boost(u.age > 25, 3) load u.friend as f select f.first as n", """{"n":"Bob",""")]
+    public async Task Results_of_scripts_have_their_score(string query, string members)
+    {
+        string db = await FillAsync();
+        var answer = await server.SendAsync("POST", db + "/queries", BodyOf(query));
+        Assert.Contains(
+            "[" + members + "\"@metadata\":{\"@projection\":true,\"@id\":\"users/1\",\"@index-score\":3}}]",
+            answer.Body,
+            StringComparison.Ordinal
+        );
+    }
+
     [Fact]
     public async Task Includes_and_ETags_work_as_for_other_queries()
     {
