@@ -1,4 +1,3 @@
-using System.Buffers;
 using System.Text;
 using Rookery.Documents.Databases;
 using Rookery.Indexing.Values;
@@ -27,9 +26,6 @@ internal sealed class ResultWriter(
     IWorkLimits? limits = null
 ) : IDisposable
 {
-    // A selection may repeat a large field, so a result may have twice the document's bytes and this many more.
-    private const int SpareBytes = 64 << 10;
-
     // Computing a result takes memory for the document and for a result of up to twice its length.
     private const int ComputedResultFactor = 3;
 
@@ -80,7 +76,7 @@ internal sealed class ResultWriter(
         var row = RowOf is null ? default : RowOf(walk.Position);
         compiled.WriteMembers(
             RowOf is null ? ReadCurrent(walk) : ReadCurrent(walk).WithRow(row.Span),
-            new BoundedBuffer(output, SpareBytes + (2 * (walk.Length + row.Length))),
+            output,
             limits,
             compiled.SelectsCounters ? walk.Reader : null
         );
@@ -135,35 +131,4 @@ internal sealed class ResultWriter(
     }
 
     public void Dispose() => scripted?.Dispose();
-
-    private sealed class BoundedBuffer(IResultBuffer output, long maxBytes) : IBufferWriter<byte>
-    {
-        private readonly int _start = output.Length;
-
-        public void Advance(int count) => output.Advance(count);
-
-        public Memory<byte> GetMemory(int sizeHint = 0)
-        {
-            Check(sizeHint);
-            return output.GetMemory(sizeHint);
-        }
-
-        public Span<byte> GetSpan(int sizeHint = 0)
-        {
-            Check(sizeHint);
-            return output.GetSpan(sizeHint);
-        }
-
-        private void Check(int more)
-        {
-            if (output.Length - _start + (long)more > maxBytes)
-            {
-                throw new QueryException(
-                    QueryFault.TooCostly,
-                    "The selected fields of a document together are more than twice as large as the document: select "
-                        + "each large field once."
-                );
-            }
-        }
-    }
 }

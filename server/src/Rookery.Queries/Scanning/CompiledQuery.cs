@@ -311,7 +311,8 @@ public sealed class CompiledQuery
     /// <param name="output">Receives the JSON.</param>
     /// <param name="limits">Checked during the work; null for no limit.</param>
     /// <param name="counters">The snapshot; null unless <see cref="SelectsCounters"/>.</param>
-    /// <exception cref="QueryException">A required field is missing.</exception>
+    /// <exception cref="QueryException">A required field is missing, or the members are much larger than the
+    /// document.</exception>
     public void WriteMembers(
         in QueriedDocument document,
         IBufferWriter<byte> output,
@@ -320,7 +321,7 @@ public sealed class CompiledQuery
     )
     {
         Invariant.Holds(_projection is not null, "a query whose members are written has a projection");
-        _projection.Write(document, output, limits, counters);
+        _projection.Write(document, new BoundedMembers(output, document), limits, counters);
     }
 
     /// <summary>Writes a score as JSON.</summary>

@@ -91,6 +91,27 @@ public sealed class HostileScanTests
         Assert.InRange(example.Ask(query).Total, 0, 1000);
     }
 
+    // 100 KB, selected as often as the query says. A result may have 64 KiB and twice the bytes of its source.
+    [Theory]
+    [InlineData("from Users select distinct {0}", 4)]
+    [InlineData("from Users order by id() select distinct {0}", 4)]
+    [InlineData("from Users group by t select {0}", 4)]
+    [InlineData("from Users group by t select key() as k, {0}", 8)]
+    public void A_result_that_repeats_a_large_field_is_refused(string query, int count)
+    {
+        var example = new ScanExample($$"""{ "t": "{{new string('x', 100_000)}}" }""");
+        Assert.Equal(1, example.Ask(QueryOf(1)).Total);
+        var error = Assert.Throws<QueryException>(() => example.Ask(QueryOf(count)));
+        Assert.Equal(QueryFault.TooCostly, error.Fault);
+
+        string QueryOf(int members) =>
+            query.Replace(
+                "{0}",
+                string.Join(", ", Enumerable.Range(0, members).Select(static member => $"t as t{member}")),
+                StringComparison.Ordinal
+            );
+    }
+
     [Fact]
     public void A_document_of_the_maximum_depth_is_evaluated()
     {
