@@ -22,6 +22,7 @@ internal static class BoostedFields
             OrCondition or => or with { Conditions = ApplyToEach(or.Conditions, rows) },
             IntersectCondition intersect => intersect with { Conditions = ApplyToEach(intersect.Conditions, rows) },
             BoostCondition boost => boost with { Inner = ApplyTo(boost.Inner, rows) },
+            ExactCondition exact => exact with { Inner = ApplyTo(exact.Inner, rows) },
             _ when FieldOf(condition) is { } field && FactorOf(field, rows) is { } factor => new BoostCondition(
                 condition,
                 new NumberOperand(factor.ToString("R", CultureInfo.InvariantCulture), condition.Position),
@@ -51,7 +52,6 @@ internal static class BoostedFields
             SearchCondition search => search.Field,
             FuzzyCondition fuzzy => fuzzy.Inner.Field,
             ProximityCondition proximity => proximity.Inner.Field,
-            ExactCondition exact => FieldOf(exact.Inner),
             _ => null,
         };
 }

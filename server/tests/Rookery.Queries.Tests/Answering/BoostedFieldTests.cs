@@ -39,6 +39,8 @@ public sealed class BoostedFieldTests : IDisposable
             await AskAsync("where last = 'bob' or first = 'bob' order by last desc")
         );
         Assert.Equal("users/2", await AskAsync("where not last = 'bob' and first = 'bob'"));
+        Assert.Equal("users/2 users/1 users/3", await AskAsync("where exact(last = 'Bob') or exact(first = 'Bob')"));
+        Assert.Equal("users/2 users/1 users/3", await AskAsync("where exact(last = 'Bob' or first = 'Bob')"));
     }
 
     [Fact]
