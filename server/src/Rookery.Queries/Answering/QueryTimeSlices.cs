@@ -33,6 +33,12 @@ internal sealed class QueryTimeSlices(
     /// </summary>
     public bool IsSliceOver => _workInSlice + SinceClockStart > SliceLength;
 
+    /// <summary>
+    /// Whether the total working time is limited. Without a limit, the work ends only if the client disconnects or the
+    /// node stops.
+    /// </summary>
+    public bool IsLimited { get; set; } = true;
+
     private TimeSpan SinceClockStart => _clockStart is { } start ? time.GetElapsedTime(start) : TimeSpan.Zero;
 
     /// <summary>Counts the working time from now on.</summary>
@@ -80,7 +86,7 @@ internal sealed class QueryTimeSlices(
     public void CheckLimits()
     {
         CheckCancelled();
-        if (_totalWork + SinceClockStart > limit)
+        if (IsLimited && _totalWork + SinceClockStart > limit)
         {
             throw new QueryException(
                 QueryFault.TooCostly,

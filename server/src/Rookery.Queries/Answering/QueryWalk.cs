@@ -135,12 +135,12 @@ internal sealed class QueryWalk : IDisposable
         ExcludesArchived || _selection.Condition is not null ? null : _total ??= CountAll(_reader.Current);
 
     /// <summary>
-    /// Returns the number of documents that match, whatever the page. Ends the walk if it has to count, and yields
-    /// between time slices meanwhile. The caller has started the clock of <paramref name="slices"/>.
+    /// Returns the number of documents that match, whatever the page. If it has to count them, it ends the walk, and
+    /// yields between time slices. The caller has started the clock of <paramref name="slices"/>.
     /// </summary>
     /// <exception cref="QueryException">The query's working time is used up.</exception>
     /// <exception cref="OperationCanceledException">The client disconnected, or the node stops.</exception>
-    public async ValueTask<long> CountTotalAsync(QueryTimeSlices slices, bool limitsWork)
+    public async ValueTask<long> CountTotalAsync(QueryTimeSlices slices)
     {
         if (KnownTotal is { } known)
         {
@@ -155,10 +155,6 @@ internal sealed class QueryWalk : IDisposable
             {
                 Pause();
                 await slices.YieldAsync();
-                if (!limitsWork)
-                {
-                    slices.ResetTotal();
-                }
             }
         }
 

@@ -40,8 +40,8 @@ internal sealed class WalkedResults(
     public long? FilteredCount { get; init; }
 
     /// <summary>
-    /// Whether the working time is limited from one result to the next, instead of in total, and not while results are
-    /// counted. A client may read whole collections for longer than the limit.
+    /// Whether the limit of the working time holds from one result to the next, instead of for all results together. A
+    /// client may read whole collections for longer than the limit. Then counting the results is not limited either.
     /// </summary>
     public bool LimitsEachResult { get; init; }
 
@@ -141,9 +141,11 @@ internal sealed class WalkedResults(
             return known;
         }
 
+        slices.IsLimited = !LimitsEachResult;
         slices.StartClock();
-        long counted = await walk.CountTotalAsync(slices, limitsWork: !LimitsEachResult);
+        long counted = await walk.CountTotalAsync(slices);
         slices.StopClock();
+        slices.IsLimited = true;
         return counted;
     }
 

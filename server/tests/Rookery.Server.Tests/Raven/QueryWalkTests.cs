@@ -81,10 +81,7 @@ public sealed class QueryWalkTests(RunningServer server) : IClassFixture<Running
             Assert.InRange(reports, 1, documentsRead);
         }
 
-        await walk.CountTotalAsync(
-            new QueryTimeSlices(new SimulatedTimeProvider(), TimeSpan.MaxValue, answer),
-            limitsWork: true
-        );
+        await walk.CountTotalAsync(new QueryTimeSlices(new SimulatedTimeProvider(), TimeSpan.MaxValue, answer));
         Assert.Equal(documentsRead, reports);
     }
 
