@@ -76,6 +76,7 @@ public class PatternTests
         """RegExp('b').exec('abc').index""",
         """'aBc'.match('B')[0]""",
         """[...'a1b2'.matchAll(/([a-z])(\d)/g)].map(m => m[2] + m.index)""",
+        """[...'a1b2'.matchAll('[a-z]')].map(m => m[0] + m.index)""",
         """`${'a"b}'.replace(/["}]/g, '')}`""",
         """typeof /a/""",
         """JSON.stringify({ a: /x/ })""",

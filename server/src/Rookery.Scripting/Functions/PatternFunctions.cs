@@ -59,7 +59,14 @@ internal static class PatternFunctions
                 return ReplaceMatches(context, text, second, arguments[2]);
         }
 
-        var pattern = second.Kind == ValueKind.Pattern ? second : context.Patterns.Create(second, default);
+        var pattern = second;
+        if (pattern.Kind != ValueKind.Pattern)
+        {
+            // As in JavaScript, matchAll finds all places of a text, although match and search find the first one.
+            var flags = function == ScriptFunction.MatchAll ? context.Heap.NewText("g"u8) : ScriptValue.Undefined;
+            pattern = context.Patterns.Create(second, flags);
+        }
+
         switch (function)
         {
             case ScriptFunction.MatchText:
