@@ -274,6 +274,10 @@ public sealed class IndexedNode : IDisposable
     /// </summary>
     public void SetLastEtag(long etag) => (Database().LastEtag, Database().LastEtagForIndexes) = (etag, etag);
 
+    /// <summary>Lets documents expire by the clock of the node. Before, none expires.</summary>
+    public void StartExpiry() =>
+        Store.Databases.Clock.Start(() => new ClusterTime(Time.GetUtcNow().UtcTicks, IsSure: true));
+
     /// <summary>Does one step of the index thread.</summary>
     public bool Step() => Host.Step();
 

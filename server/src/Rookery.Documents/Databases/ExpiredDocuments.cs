@@ -2,6 +2,7 @@ using System.Text;
 using Rookery.Documents.Apply;
 using Rookery.Documents.Ids;
 using Rookery.Documents.Parsing;
+using Rookery.Platform;
 using Rookery.Storage;
 
 namespace Rookery.Documents.Databases;
@@ -31,6 +32,39 @@ public static class ExpiredDocuments
         catch (DamagedException)
         {
             return true;
+        }
+    }
+
+    /// <summary>
+    /// Returns the ids, in lower case, of all documents of the snapshot that are absent. Reads one row for each. Null
+    /// if there are more than <paramref name="max"/>, or if a row is damaged.
+    /// </summary>
+    public static IReadOnlySet<byte[]>? TryReadIds(in DatabaseReader reader, int max)
+    {
+        var ids = new HashSet<byte[]>(BytesComparer.Instance);
+        if (reader.Hidden.Ticks == 0)
+        {
+            return ids;
+        }
+
+        try
+        {
+            using var rows = SeekHidden(reader);
+            while (rows.MoveNext())
+            {
+                if (ids.Count == max)
+                {
+                    return null;
+                }
+
+                ids.Add(rows.Value.ToArray());
+            }
+
+            return ids;
+        }
+        catch (DamagedException)
+        {
+            return null;
         }
     }
 

@@ -64,10 +64,12 @@ public interface IQueryResults : IDisposable
     void Pause();
 
     /// <summary>
-    /// Subtracts the documents of the page that no longer match from <see cref="KnownTotal"/>, which an index counted.
-    /// Called before the first move.
+    /// Subtracts the documents of the page that are no results from <see cref="KnownTotal"/>, which an index counted:
+    /// those that were changed or deleted since, and those that have expired. Called before the first move.
     /// </summary>
-    ValueTask CorrectTotalAsync() => ValueTask.CompletedTask;
+    /// <param name="expiredIds">The ids of all documents that have expired, in lower case, if no document changed since
+    /// the index read it: then only ids are compared. Null to read each document of the page.</param>
+    ValueTask CorrectTotalAsync(IReadOnlySet<byte[]>? expiredIds) => ValueTask.CompletedTask;
 
     /// <summary>Counts the results, on the page or not. Called after the last move.</summary>
     ValueTask<long> CountAsync();

@@ -10,6 +10,9 @@ namespace Rookery.Queries.Answering;
 /// </summary>
 public sealed class QueryAnswer : IDisposable
 {
+    // If more documents have expired, each document of the page is read instead.
+    private const int MaxExpiredIds = 1024;
+
     private readonly AnswerReader _reader;
     private readonly QueryPlan? _ownPlan;
     private readonly QueryBasis _basis;
@@ -100,17 +103,26 @@ public sealed class QueryAnswer : IDisposable
             return counted;
         }
 
-        if (correctsTotal && MayLackResults(_reader.Current))
+        if (correctsTotal)
         {
-            await Results.CorrectTotalAsync();
+            await CorrectTotalAsync(_reader.Current);
         }
 
         return Results.KnownTotal.Value;
     }
 
-    // Whether an index may have found documents that were changed or deleted since, or that have expired.
-    private bool MayLackResults(in DatabaseReader reader) =>
-        reader.ReadStatistics().LastDocumentEtag > ResultEtag || ExpiredDocuments.HasAny(reader);
+    // An index may have found documents that were changed or deleted since, or that have expired.
+    private ValueTask CorrectTotalAsync(in DatabaseReader reader)
+    {
+        if (reader.ReadStatistics().LastDocumentEtag > ResultEtag)
+        {
+            return Results.CorrectTotalAsync(expiredIds: null);
+        }
+
+        return ExpiredDocuments.HasAny(reader)
+            ? Results.CorrectTotalAsync(ExpiredDocuments.TryReadIds(reader, MaxExpiredIds))
+            : ValueTask.CompletedTask;
+    }
 
     /// <summary>Releases memory and the snapshot.</summary>
     public void Dispose()

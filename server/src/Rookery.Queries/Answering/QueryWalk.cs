@@ -161,6 +161,31 @@ internal sealed class QueryWalk : IDisposable
         return _matched;
     }
 
+    /// <summary>
+    /// Returns how many ids of a walk over ids are in a set. Reads no document, and yields between time slices. Called
+    /// before the first move; the caller has started the clock of <paramref name="slices"/>.
+    /// </summary>
+    /// <param name="lowerIds">The set, of ids in lower case, as those of the walk are.</param>
+    /// <param name="slices">Limits the working time.</param>
+    /// <exception cref="QueryException">The query's working time is used up.</exception>
+    /// <exception cref="OperationCanceledException">The client disconnected, or the node stops.</exception>
+    public async ValueTask<long> CountIdsAsync(IReadOnlySet<byte[]> lowerIds, QueryTimeSlices slices)
+    {
+        long count = 0;
+        for (int i = 0; i < _ids.Count; i++)
+        {
+            if (slices.IsSliceOver)
+            {
+                Pause();
+                await slices.YieldAsync();
+            }
+
+            count += lowerIds.Contains(_ids[i].ToArray()) ? 1 : 0;
+        }
+
+        return count;
+    }
+
     public bool MoveNext()
     {
         WasInterrupted = false;

@@ -104,11 +104,18 @@ internal sealed class WalkedResults(
         return false;
     }
 
-    // Documents that were written or deleted after the index read them may no longer match.
-    public async ValueTask CorrectTotalAsync()
+    public async ValueTask CorrectTotalAsync(IReadOnlySet<byte[]>? expiredIds)
     {
         if (isResult is null)
         {
+            return;
+        }
+
+        if (expiredIds is not null)
+        {
+            slices.StartClock();
+            _total -= await walk.CountIdsAsync(expiredIds, slices);
+            slices.StopClock();
             return;
         }
 

@@ -50,6 +50,18 @@ public sealed class ExpiredDocumentTests : IDisposable
     }
 
     [Fact]
+    public void The_ids_of_absent_documents_are_read_up_to_a_number()
+    {
+        _time.Advance(TimeSpan.FromMinutes(2));
+        using var reader = _node.Database("db").OpenReader();
+        Assert.Null(ExpiredDocuments.TryReadIds(reader, max: 2));
+        Assert.Equal(
+            ["a", "b", "d"],
+            ExpiredDocuments.TryReadIds(reader, max: 3)!.Select(static id => Encoding.UTF8.GetString(id)).Order()
+        );
+    }
+
+    [Fact]
     public void A_reader_finds_the_same_documents_as_long_as_it_is_open()
     {
         using var reader = _node.Database("db").OpenReader();

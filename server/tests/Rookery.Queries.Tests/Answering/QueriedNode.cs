@@ -70,6 +70,27 @@ internal sealed class QueriedNode(
         return (answer.IsStale, [.. rows]);
     }
 
+    /// <summary>
+    /// Asks a query as a stream does. Returns the total that is announced before the results, and their number.
+    /// </summary>
+    public async Task<(long Total, int Results)> StreamAsync(string query)
+    {
+        using var plan = _engine.Plan(
+            node.Database(),
+            new QueryRequest(query, "{}"u8.ToArray(), 0, long.MaxValue, null)
+        );
+        using var answer = await _engine.ExecuteAsync(node.Database(), plan, new AnswerSink(meanwhile));
+        Assert.False(answer.IsScan, query);
+        long total = await answer.CountAheadAsync(correctsTotal: true);
+        int results = 0;
+        while (await answer.Results.MoveNextAsync())
+        {
+            results++;
+        }
+
+        return (total, results);
+    }
+
     /// <summary>Asks a query as the fast path does. Returns whether it was answered without a wait.</summary>
     public async Task<bool> AskAtOnceAsync(string query)
     {
