@@ -228,7 +228,7 @@ internal static class DocumentQueries
     {
         foreach (var model in scope.Compiled.ModelQueries.Where(static model => !model.Condition.HasModel))
         {
-            using var modelScan = OpenScan(scope, model.Finder);
+            using var modelScan = OpenScan(scope, model.Finder, model.Finder.ExcludesArchived);
             if (!await modelScan.MoveNextAsync())
             {
                 throw new QueryException(QueryFault.Invalid, ModelQuery.NotFound, model.Position);
@@ -241,7 +241,9 @@ internal static class DocumentQueries
         {
             return;
         }
-        using var countedScan = OpenScan(scope, wordCountQuery);
+
+        // The statistics of an index have no words of archived documents.
+        using var countedScan = OpenScan(scope, wordCountQuery, scope.Compiled.ExcludesArchived);
         while (await countedScan.MoveNextAsync())
         {
             scope.Slices.StartClock();
@@ -251,11 +253,11 @@ internal static class DocumentQueries
         scope.Compiled.AreWordsCounted = true;
     }
 
-    private static ScannedDocuments OpenScan(AnswerScope scope, CompiledQuery query)
+    private static ScannedDocuments OpenScan(AnswerScope scope, CompiledQuery query, bool excludesArchived)
     {
         var walk = new QueryWalk(scope.Reader, DocumentSelection.Of(query.Target))
         {
-            ExcludesArchived = query.ExcludesArchived,
+            ExcludesArchived = excludesArchived,
             Interrupts = () => scope.Slices.IsSliceOver,
         };
         try

@@ -136,6 +136,25 @@ public sealed class FullTextQueryTests(RunningServer server) : IClassFixture<Run
         refused.IsRefusal(501, place);
     }
 
+    [Fact]
+    public async Task A_scan_and_an_index_score_alike_beside_archived_documents()
+    {
+        string db = await FillAsync();
+        const string Archived =
+            """{"name":"Eve","bio":"A fish","@metadata":{"@collection":"Articles","@archived":true} }""";
+        Assert.Equal(201, (await server.SendAsync("PUT", $"{db}/docs?id=articles/5", Archived)).Status);
+        var indexed = await QueryAsync(db, "from Articles where search(bio, 'fish') order by score()");
+        Assert.False(indexed.TryGetProperty("IsScan", out _));
+        var scores = ResultsOf(indexed).ToDictionary(IdOf, ScoreOf, StringComparer.Ordinal);
+        var scanned = await QueryAsync(db, "from Articles where search(bio, 'fish') order by name select score() as s");
+        Assert.True(scanned.GetProperty("IsScan").GetBoolean());
+        Assert.Equal(3, ResultsOf(scanned).Length);
+        foreach (var result in ResultsOf(scanned))
+        {
+            Assert.Equal(scores[IdOf(result)], ScoreOf(result), precision: 9);
+        }
+    }
+
     private static JsonElement[] ResultsOf(JsonElement answer) => [.. answer.GetProperty("Results").EnumerateArray()];
 
     private static string IdOf(JsonElement result) => result.GetProperty("@metadata").GetProperty("@id").GetString()!;
