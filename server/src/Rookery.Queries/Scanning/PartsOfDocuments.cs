@@ -7,8 +7,9 @@ namespace Rookery.Queries.Scanning;
 internal static class PartsOfDocuments
 {
     /// <summary>
-    /// Refuses a selected counter if the results are groups, reduced rows or distinct. For groups, also refuses an
-    /// <c>include</c> of revisions, and an <c>include</c> by a member that the groups do not have.
+    /// Refuses a selected counter if the results are groups, reduced rows or distinct, and an <c>include</c> of the
+    /// results' counters if they are groups or reduced rows. For groups, also refuses an <c>include</c> of revisions,
+    /// and an <c>include</c> by a member that the groups do not have.
     /// </summary>
     /// <exception cref="QueryException">The results do not have the part.</exception>
     public static void RefuseForGroups(Query query, RowSource? rows)
@@ -27,6 +28,20 @@ internal static class PartsOfDocuments
                     counter.Position
                 );
             }
+        }
+
+        if (
+            rows is { IsReduced: true }
+            && query.Includes.FirstOrDefault(static include => include is { Kind: IncludeKind.Counters, Path: null }) is
+            { } ofRows
+        )
+        {
+            throw new QueryException(
+                QueryFault.Invalid,
+                "A reduced row has no counters. Include those of a document whose id is in the row: "
+                    + "'include counters(field)'.",
+                ofRows.Position
+            );
         }
 
         RefuseIncludes(query);

@@ -89,6 +89,7 @@ public sealed class CounterSelectionTests(RunningServer server) : IClassFixture<
     [Theory]
     [InlineData("from Users group by company select counter('likes')", 400, "no counters")]
     [InlineData("from index 'Sums' select counter('likes')", 400, "no counters")]
+    [InlineData("from index 'Sums' include counters('likes')", 400, "A reduced row has no counters")]
     [InlineData("from Users select distinct counter('likes')", 501, "counter()")]
     [InlineData("from Users as u select counter(u.company, 'likes')", 501, "counter(company, …)")]
     [InlineData("from Users as u select counter(x, 'likes')", 501, "counter(x, …)")]
@@ -100,7 +101,7 @@ public sealed class CounterSelectionTests(RunningServer server) : IClassFixture<
     [InlineData("from Users as u select { n: counter(u) }", 501, "'counter' with one argument")]
     [InlineData("from Users as u select { n: $many.map(i => counter('users/' + i, 'x')) }", 400, "more than 256")]
     [InlineData("from Users as u select { n: $many.map(i => includes.document('users/' + i)) }", 400, "more than 256")]
-    public async Task Counters_that_cannot_be_selected_are_refused(string query, int status, string text) =>
+    public async Task Counters_that_cannot_be_selected_or_included_are_refused(string query, int status, string text) =>
         (await QueryAsync(await FillAsync(), query)).IsRefusal(status, text);
 
     [Theory]
