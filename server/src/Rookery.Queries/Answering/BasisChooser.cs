@@ -1,3 +1,4 @@
+using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
 using Rookery.Indexing.Automatic;
 using Rookery.Indexing.Indexes;
@@ -237,10 +238,7 @@ internal static class BasisChooser
             return QueryBasis.OfDocuments(name, newestEtag);
         }
 
-        if (
-            choice.ToDefine is { } definition
-            && await engine.AutomaticIndexes.DefineAsync(database, definition).WaitAsync(engine.Stopping) is { } refusal
-        )
+        if (choice.ToDefine is { } definition && await DefineAsync(engine, database, definition, sink) is { } refusal)
         {
             return mayScan ? QueryBasis.OfDocuments(name, newestEtag) : throw new QueryException(refusal);
         }
@@ -277,6 +275,21 @@ internal static class BasisChooser
         plan is { Wait: null, NamedIndex: null }
         && !choice.IsScanExpensive
         && IndexedQueries.CountDocuments(database, plan.Compiled!.Target.Collection) <= IndexChooser.FewDocuments;
+
+    // The definition itself continues if the client leaves: other queries may wait for it.
+    private static async Task<Rejection?> DefineAsync(
+        QueryEngine engine,
+        Database database,
+        IAutoDefinition definition,
+        IAnswerSink sink
+    )
+    {
+        using var clientOrNodeEnds = CancellationTokenSource.CreateLinkedTokenSource(
+            sink.Disconnected,
+            engine.Stopping
+        );
+        return await engine.AutomaticIndexes.DefineAsync(database, definition).WaitAsync(clientOrNodeEnds.Token);
+    }
 
     // Waits for a short time, so that the index usually exists when the client gets the answer. The answer does not
     // fail if the definition fails.
