@@ -24,13 +24,14 @@ internal sealed class SearchedField(SearchQuery query, FieldReader reader, Searc
     private readonly SearchMatcher _matcher = new(query);
     private SearchStatistics _statistics = new(query);
     private SearchScorer? _scorer;
+    private bool _areOfIndex;
 
     /// <summary>Scores documents. Created on first use, from the statistics at that time.</summary>
     internal SearchScorer Scorer => _scorer ??= new SearchScorer(query, _statistics);
 
     /// <summary>Uses an index's word statistics instead of counting documents.</summary>
     internal void UseStatistics(SearchStatistics statistics) =>
-        (_statistics, _scorer) = (statistics, new SearchScorer(query, statistics));
+        (_statistics, _scorer, _areOfIndex) = (statistics, new SearchScorer(query, statistics), true);
 
     /// <summary>
     /// Whether scores depend on word statistics. False if all clauses are patterns, because a pattern scores 1.
@@ -54,9 +55,17 @@ internal sealed class SearchedField(SearchQuery query, FieldReader reader, Searc
         return matches;
     }
 
-    /// <summary>Adds a document to the word statistics, whether it matches or not.</summary>
+    /// <summary>
+    /// Adds a document to the word statistics, whether it matches or not. Drops statistics of an index: a search uses
+    /// them before it reads the entries, and a scan answers if the index turns out to be damaged then.
+    /// </summary>
     internal void Count(in QueriedDocument document, ScanWork work)
     {
+        if (_areOfIndex)
+        {
+            (_statistics, _scorer, _areOfIndex) = (new SearchStatistics(query), null, false);
+        }
+
         Invariant.Holds(_scorer is null, "all documents are counted before one is scored");
         Matches(document, work);
         _statistics.Count(_matcher);

@@ -152,6 +152,21 @@ public sealed class FullTextConditionsTests
             );
     }
 
+    /// <summary>A scan answers if an index turns out to be damaged after its statistics were used.</summary>
+    [Fact]
+    public void Words_are_counted_anew_after_the_statistics_of_an_index_were_used()
+    {
+        const string Condition = "search(title, 'fox')";
+        using var scan = new Scan(Condition, UseStatistics);
+        Assert.Equal(ScoreOf(Condition, document: 1), scan.Score(1)!.Value);
+
+        static void UseStatistics(Predicate condition)
+        {
+            var searched = (SearchedField)((FullTextPredicate)condition).Condition;
+            searched.UseStatistics(new SearchStatistics(documents: 100, tokens: 1000, [7]));
+        }
+    }
+
     private static double ScoreOf(string condition, int document)
     {
         using var scan = new Scan(condition);
@@ -165,7 +180,10 @@ public sealed class FullTextConditionsTests
         private readonly ScanWork _work;
         private readonly Predicate _predicate;
 
-        internal Scan(string condition)
+        /// <summary>Compiles a condition, and counts the words of all documents.</summary>
+        /// <param name="condition">The condition.</param>
+        /// <param name="beforeCount">Called before the first document is counted; null for nothing.</param>
+        internal Scan(string condition, Action<Predicate>? beforeCount = null)
         {
             _fullText = new FullTextConditions(_ => _analyzer);
             _work = new ScanWork(this);
@@ -174,6 +192,7 @@ public sealed class FullTextConditionsTests
                 new OperandValues(QueryParameters.None),
                 _fullText
             ).Compile(RqlParser.Parse($"from Things where {condition}").Where);
+            beforeCount?.Invoke(_predicate);
             for (int document = 0; document < Documents.Length; document++)
             {
                 _fullText.CountWords(new QueriedDocument(Members(document)), this);
