@@ -243,8 +243,12 @@ internal static class BasisChooser
             return mayScan ? QueryBasis.OfDocuments(name, newestEtag) : throw new QueryException(refusal);
         }
         // An index that existed before and is still being built may take long, so the documents are scanned at once
-        // instead of waiting for the index, unless a scan would be expensive.
-        bool scansAtOnce = mayScan && choice.ToDefine is null && !choice.IsScanExpensive;
+        // instead of waiting for the index, unless a scan would be expensive. A query that only a scan can answer, such
+        // as one for facets, waits for no index.
+        bool needsScan =
+            plan is { NamedIndex: null, Compiled: { IsGrouped: false } compiled }
+            && !IndexedQueries.CanAnswer(compiled);
+        bool scansAtOnce = needsScan || (mayScan && choice.ToDefine is null && !choice.IsScanExpensive);
         if (scansAtOnce)
         {
             return QueryBasis.OfDocuments(name, newestEtag);

@@ -246,17 +246,22 @@ public sealed class IndexedQueries(IndexHost indexes)
         return new IndexChoice(index.Record.Name, ToDefine: null, isBuilt, isScanExpensive, Reasons: []);
     }
 
-    // A static index answers only queries of its own definition. An automatic index cannot answer a query with facets
-    // or suggestions, with moreLikeThis, with results in the order of ids, or with scores that do not order the
-    // results. A scan answers such a query.
+    /// <summary>
+    /// Returns whether automatic indexes can answer a query for documents. A scan answers a query with facets or
+    /// suggestions, with <c>moreLikeThis</c>, with results in the order of ids, or with scores that do not order the
+    /// results.
+    /// </summary>
+    internal static bool CanAnswer(CompiledQuery compiled) =>
+        compiled.Summary is null
+        && !compiled.NeedsScan
+        && !(compiled.Target.NamesIds && compiled.Sort.IsEmpty)
+        && (!compiled.IsScored || compiled.Sort.HasScore);
+
+    // A static index answers only queries of its own definition.
     private static bool CanAnswer(RunningIndex index, CompiledQuery compiled) =>
         compiled.Rows is { } rows
             ? index.Map is StaticIndexMap && index.Record.Number == rows.DefinitionNumber
-            : index.Map is AutoIndexMap
-                && compiled.Summary is null
-                && !compiled.NeedsScan
-                && !(compiled.Target.NamesIds && compiled.Sort.IsEmpty)
-                && (!compiled.IsScored || compiled.Sort.HasScore);
+            : index.Map is AutoIndexMap && CanAnswer(compiled);
 
     /// <summary>
     /// Starts to rebuild the index that answered, not the replacement that is being built beside it. Returns the

@@ -91,6 +91,25 @@ internal sealed class QueriedNode(
         return (total, results);
     }
 
+    /// <summary>Asks a query that a scan answers. Returns the number of its results.</summary>
+    public async Task<int> ScanAsync(string query, TimeSpan? wait)
+    {
+        using var plan = _engine.Plan(
+            node.Database(),
+            new QueryRequest(query, "{}"u8.ToArray(), 0, long.MaxValue, wait)
+        );
+        using var answer = await _engine.ExecuteAsync(node.Database(), plan, new AnswerSink(meanwhile));
+        Assert.True(answer.IsScan, query);
+        Assert.False(answer.IsStale, query);
+        int results = 0;
+        while (await answer.Results.MoveNextAsync())
+        {
+            results++;
+        }
+
+        return results;
+    }
+
     /// <summary>Asks a query as the fast path does. Returns whether it was answered without a wait.</summary>
     public async Task<bool> AskAtOnceAsync(string query)
     {
