@@ -92,7 +92,8 @@ public sealed class QueryAnswer : IDisposable
     /// Counts the results before the first is written. If the total is unknown, this walks all results and rewinds
     /// them.
     /// </summary>
-    /// <param name="correctsTotal">Whether to check an index's results against the current documents.</param>
+    /// <param name="correctsTotal">Whether to subtract documents of the page that an index counted, and that were
+    /// changed, were deleted or have expired since.</param>
     /// <returns>Number of results, on the page or not.</returns>
     public async ValueTask<long> CountAheadAsync(bool correctsTotal)
     {

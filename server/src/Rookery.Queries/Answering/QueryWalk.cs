@@ -186,6 +186,8 @@ internal sealed class QueryWalk : IDisposable
         return count;
     }
 
+    /// <summary>Moves to the next document of the page.</summary>
+    /// <returns>False after the last, or if the move was interrupted (<see cref="WasInterrupted"/>).</returns>
     public bool MoveNext()
     {
         WasInterrupted = false;

@@ -13,7 +13,7 @@ namespace Rookery.Queries.Answering;
 /// <param name="database">The database.</param>
 /// <param name="compiled">The compiled query, which may select fields; null for whole documents.</param>
 /// <param name="metadataOnly">Whether to write only the metadata of a whole document.</param>
-/// <param name="hasIncludes">Whether the query includes documents that its results refer to.</param>
+/// <param name="hasIncludes">Whether the answer includes something that the results refer to.</param>
 /// <param name="scripted">Computes the results of a query that selects by a script; else null. Disposed with
 /// this.</param>
 /// <param name="limits">Checked while a selection is written; null for whole documents.</param>

@@ -13,8 +13,8 @@ namespace Rookery.Queries.Execution;
 /// <param name="compiled">The compiled query.</param>
 /// <param name="work">The answer's limits.</param>
 /// <param name="needsTotal">Whether results after the page are counted.</param>
-/// <param name="areGroupsInOrder">For a map/reduce index, whether the order of its ids is the order of the groups;
-/// null for a map index.</param>
+/// <param name="areGroupsInOrder">For an automatic map/reduce index, whether the order of its ids is the order of the
+/// groups; null for any other index.</param>
 /// <param name="walk">Decides whether the page is found by walking the sort field's terms in order or by reading all
 /// matches; null to decide by cost.</param>
 /// <param name="after">The result after which the page begins; null for a page from the first result on.</param>

@@ -29,8 +29,8 @@ internal sealed class OpenedIndex : IDisposable
     /// <summary>Opens the state of an index.</summary>
     /// <param name="index">The index.</param>
     /// <param name="database">The database of the index.</param>
-    /// <param name="readsValues">Whether the answer reads compare-exchange values. If so, a snapshot that holds an
-    /// expired value is not used. Values expire without a change of the database.</param>
+    /// <param name="readsValues">Whether the answer may read compare-exchange values. If so, a snapshot that holds an
+    /// expired value is not used, because values expire without a change of the database.</param>
     /// <param name="documents">The snapshot of the documents that the state reflects. If that snapshot cannot be used,
     /// the newest snapshot, provided that no document changed since and that the state does not include only a part of
     /// a transaction. Otherwise null. The caller disposes the snapshot.</param>

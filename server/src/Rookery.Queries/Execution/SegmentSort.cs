@@ -125,8 +125,9 @@ internal sealed class SegmentSort
     public long Rank(int column, int entry) => _columns[column].Rank(entry);
 
     /// <summary>
-    /// The field and the order that decide the whole order, apart from entries of equal rank; null if several columns
-    /// decide it.
+    /// The number of the field that alone decides the order, and the number of its order, as in
+    /// <see cref="SortColumn.RankSource"/>. Entries of equal rank are in the order of etags. Null if several columns
+    /// decide the order.
     /// </summary>
     public (int Field, int Order)? RankSource =>
         _columns.Length == 1 && RankedColumns == 1 ? _columns[0].RankSource : null;

@@ -30,8 +30,8 @@ internal abstract class SortColumn
     public virtual long Rank(int entry) => throw new InvalidOperationException("These values have no ranks.");
 
     /// <summary>
-    /// The number of the field and of the order that decide the ranks in a segment, as in
-    /// <see cref="SortedEntriesKey"/>; null if more than one field and order decide them.
+    /// The number of the field whose values are ranked, and a number for the kind and the direction of the order. A
+    /// segment keeps its sorted entries by both (<see cref="SortedEntriesKey"/>). Null if the column is not of a field.
     /// </summary>
     public virtual (int Field, int Order)? RankSource => null;
 
