@@ -13,14 +13,18 @@ internal sealed class PhraseCursor : EntryCursor
     private readonly PhraseWord[] _words;
     private readonly int[] _termOfWord;
     private readonly int[] _counts;
+    private readonly AnswerWork _work;
 
     /// <summary>Creates a cursor.</summary>
     /// <param name="phrase">The phrase.</param>
     /// <param name="terms">Each distinct term of the phrase's words, with its postings before their first
     /// entry.</param>
-    public PhraseCursor(PhraseClause phrase, IEnumerable<(int Term, PostingsCursor Postings)> terms)
+    /// <param name="work">The answer's limits, checked while positions are read: one move may pass any number of
+    /// entries.</param>
+    public PhraseCursor(PhraseClause phrase, IEnumerable<(int Term, PostingsCursor Postings)> terms, AnswerWork work)
     {
         _phrase = phrase;
+        _work = work;
         _terms = [.. terms];
         _entriesWithAllTerms = new AndCursor(_terms.Select(static term => term.Postings));
         _positions = new int[_terms.Length][];
@@ -59,6 +63,7 @@ internal sealed class PhraseCursor : EntryCursor
         for (int i = 0; i < _terms.Length; i++)
         {
             _counts[i] = _terms[i].Postings.ReadPositions(ref _positions[i]);
+            _work.Step(_counts[i]);
         }
 
         for (int i = 0; i < _words.Length; i++)

@@ -110,7 +110,7 @@ internal sealed class WordCursors(SegmentReader segment, IndexedFields fields, O
             terms.Add((term, postings));
         }
 
-        return new PhraseCursor(phrase, terms);
+        return new PhraseCursor(phrase, terms, work);
     }
 
     private EntryCursor OpenPattern(TokenPattern pattern, SegmentField field)

@@ -271,6 +271,24 @@ public sealed class IndexAnswerTests
         Assert.Equal(1, later.TotalResults);
     }
 
+    [Fact]
+    public void A_query_can_time_out_while_it_looks_for_a_phrase()
+    {
+        using var example = new IndexExample(Definition);
+        string bio = string.Join(' ', Enumerable.Repeat("often filler", 2_000));
+        for (int number = 0; number < 150; number++)
+        {
+            example.Put($"users/{number}", $$"""{ "bio": "{{bio}}" }""");
+        }
+
+        example.Apply();
+        var query = Plan("from Users where search(bio, '\"often often\"')");
+        var clock = new CountingClock { Patience = 1 };
+        var refusal = Assert.Throws<QueryException>(() => example.Open(query, clock));
+        Assert.Equal(QueryFault.TooCostly, refusal.Fault);
+        Assert.Equal(1, clock.Checks);
+    }
+
     /// <summary>Creates users, of whom every 500th has a bio with the word "seldom".</summary>
     private static IndexExample CreateUsers(int count)
     {
