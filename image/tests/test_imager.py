@@ -155,6 +155,37 @@ ssh_pwauth: false
             self.assertIn(words, report)
         self.assertIn("no problems found", report)
 
+    def test_values_of_another_shape_are_reported(self):
+        user_data = f"user: anna\nusers:\n- default\n- name: bob\n  ssh_authorized_keys: {KEY}\nkeyboard: us\n"
+        report = self.start_with(user_data, "network:\n  wifis: wlan0\nethernets: {}\n")
+        for words in ("user-data: 'anna' in 'user' (line 1) is not used: settings are expected there", "'default' in 'users' (line 2) is not used", "'us' in 'keyboard' (line 6) is not used",
+                      "network-config: 'wlan0' in 'wifis' (line 2) is not used", "network-config: 'ethernets' (line 3) is not used: all settings are read from 'network' there"):
+            self.assertIn(words, report)
+        self.assertEqual(self.text("home/bob/.ssh/authorized_keys"), KEY + "\n")
+
+    def test_a_character_that_no_file_can_have_does_not_prevent_the_report(self):
+        report = self.start_with('hostname: "pi\\ud800"\n', self.NETWORK.replace('caf\\xc3\\xa9', '\\ud800'))
+        self.assertIn("'pi?' (line 1) cannot be a host name", report)
+        report.encode()
+
+    def test_true_is_read_in_each_spelling_of_yaml(self):
+        for word, is_hidden in (("yes", True), ("True", True), ("on", True), ("no", False), ("false", False)):
+            with self.subTest(word):
+                self.assertNotIn("'hidden'", self.start_with(None, self.NETWORK.replace("hidden: true", f"hidden: {word}")))
+                self.assertEqual("scan_ssid=1" in self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf"), is_hidden)
+        self.assertIn("'hidden' (line 12) is not used: it must be true or false", self.start_with(None, self.NETWORK.replace("hidden: true", "hidden: maybe")))
+
+    def test_a_network_whose_name_wpa_supplicant_refuses_is_reported_and_left_out(self):
+        for name in ("", "a" * 33, "caf\\xc3\\xa9" * 7):
+            with self.subTest(name):
+                self.assertIn("cannot be the name of a wireless network", self.start_with(None, self.NETWORK.replace("caf\\xc3\\xa9", name)))
+                self.assertFalse((self.root / "etc/wpa_supplicant/wpa_supplicant-wlan0.conf").exists())
+
+    def test_a_country_that_the_kernel_does_not_know_is_reported(self):
+        (self.root / "usr/share/zoneinfo/iso3166.tab").write_text("DE\tGermany\nGB\tBritain (UK)\n", encoding="utf-8")
+        self.assertIn("'UK' (line 9) is not a country's two capital letters of ISO 3166", self.start_with(None, self.NETWORK.replace('"DE"', "UK")))
+        self.assertIn("no problems found", self.start_with(None, self.NETWORK.replace('"DE"', "GB")))
+
     def test_what_rookery_toml_sets_otherwise_is_reported(self):
         self.toml.write_text(f'hostname = "pi-1"\n[ssh]\nkeys = ["{KEY} other"]\n')
         report = self.start_with()

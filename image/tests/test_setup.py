@@ -129,6 +129,10 @@ class TheFile(unittest.TestCase):
         self.assertTrue(settings.is_ssh_key(KEY))
         self.assertFalse(settings.is_ssh_key("ssh-ed25519 " + KEY.split()[1][9:]))
 
+    def test_a_network_name_may_have_the_blanks_of_telephones_and_no_control_characters(self):
+        for name, is_valid in (("iPhone de\u00a0Anna", True), ("a" * 32, True), ("a" * 33, False), ("", False), ("a\\nb", False)):
+            self.assertEqual(self.problems_of(f'[wifi]\ncountry="DE"\n[[wifi.networks]]\nssid="{name}"') == [], is_valid, name)
+
     def test_a_wrong_passphrase_is_not_in_the_report(self):
         problems = self.problems_of('[wifi]\ncountry="DE"\n[[wifi.networks]]\nssid="a"\npassphrase="short"')
         self.assertEqual(len(problems), 1)

@@ -4,7 +4,7 @@ Only the keys that Imager 1 and 2 write are supported (https://github.com/raspbe
 
 import re
 
-from settings import Settings, WifiNetwork, is_account, is_host_name, is_passphrase, is_ssh_key, is_time_zone, take_country_of_zone
+from settings import Settings, WifiNetwork, is_account, is_country, is_host_name, is_passphrase, is_ssh_key, is_ssid, is_time_zone, shorten, take_country_of_zone
 
 USER_DATA, NETWORK_CONFIG = "user-data", "network-config"
 
@@ -35,7 +35,8 @@ KEYS = {
         "runcmd": COMMANDS, "write_files": COMMANDS,
     },
     "network-config": {
-        "version": None, "wifis": None, "wifis.*": None, "wifis.*.access-points": None, "wifis.*.access-points.*": None, "wifis.*.access-points.*.hidden": None,
+        "version": None, "wifis": None, "wifis.*": None, "wifis.*.access-points": None, "wifis.*.access-points.*": None,
+        "wifis.*.access-points.*.hidden": ({"true", "false"}, "it must be true or false"),
         "wifis.*.access-points.*.password": None, "wifis.*.regulatory-domain": None, "wifis.*.optional": None, "wifis.renderer": None,
         "wifis.*.access-points.*.auth": None,
         "wifis.*.access-points.*.auth.key-management": ({"none", "psk"}, "only open networks and passphrases (WPA2, WPA3 personal) are supported"),
@@ -44,6 +45,9 @@ KEYS = {
         "ethernets.*.optional": None,
     },
 }
+# How YAML 1.1, which cloud-init reads, writes the two values.
+BOOLEANS = {word: "true" for word in ("true", "yes", "on", "y")} | {word: "false" for word in ("false", "no", "off", "n")}
+NO_SETTINGS = "settings are expected there, KEY: VALUE"
 # Imager's files have four levels. A deeper one is a file of another program.
 MAX_DEPTH = 12
 
@@ -78,7 +82,8 @@ def value_of(node, depth: int = 0):
             return [value_of(value, depth + 1) for value in node.value]
     if node.style is None and node.value in ("", "~", "null"):
         return None
-    text = Text(node.value)
+    # An escape such as "\ud800" is no character, and could not be written to the log.
+    text = Text(node.value.encode(errors="replace").decode())
     text.line = node.start_mark.line + 1
     return text
 
@@ -122,19 +127,26 @@ def unused(document: Mapping, file: str, path: str = "") -> list[str]:
         known = KEYS[file].get(place, KEYS[file].get(f"{path}.*", ""))
         pattern = place if place in KEYS[file] else f"{path}.*"
         values = value if isinstance(value, list) else [value]
-        reason = known[1] if isinstance(known, tuple) and any(str(one) not in known[0] for one in values) else known if isinstance(known, str) else None
+        reason = known[1] if isinstance(known, tuple) and any(as_boolean(one) not in known[0] for one in values) else known if isinstance(known, str) else None
         if reason is not None:
             notes.append(f"{file}: '{key}' (line {document.lines[key]}) is not used: {reason or 'Rookery does not know this setting'}")
         elif known is None:
             for inner in values:
                 if isinstance(inner, Mapping):
                     notes += unused(inner, file, pattern)
+                elif inner is not None and any(place_below.startswith(pattern + ".") for place_below in KEYS[file]):
+                    notes.append(f"{file}: '{shorten(str(inner))}' in '{key}' (line {document.lines[key]}) is not used: {NO_SETTINGS}")
     return notes
 
 
-def list_or_empty(value) -> list:
-    """The value if it is a list, otherwise an empty list."""
-    return value if isinstance(value, list) else []
+def as_boolean(value) -> str:
+    """`true` or `false` for a value that YAML 1.1 reads so; any other value as text."""
+    return BOOLEANS.get(str(value).lower(), str(value))
+
+
+def as_list(value) -> list:
+    """The value if it is a list; otherwise a list of the value alone, empty for None."""
+    return value if isinstance(value, list) else [] if value is None else [value]
 
 
 def network_name(text: str) -> str:
@@ -142,7 +154,7 @@ def network_name(text: str) -> str:
     try:
         return text.encode("latin-1").decode("utf-8")
     except UnicodeError:
-        return text
+        return text.encode(errors="replace").decode()
 
 
 def text_at(document: dict, key: str, file: str, problems: list[str]) -> Text | None:
@@ -169,8 +181,8 @@ def read_user_data(document: dict, settings: Settings, zones, problems: list[str
         else:
             problems.append(f"{USER_DATA}: '{zone}' (line {zone.line}) is not a time zone of this machine: use a name such as Europe/Berlin, or Etc/UTC")
     # Imager 1 writes a list of users, Imager 2 a single one.
-    users = [user for user in [document.get("user"), *list_or_empty(document.get("users"))] if isinstance(user, dict)]
-    keys = [key for place in [*users, document] for key in list_or_empty(place.get("ssh_authorized_keys")) if isinstance(key, Text)]
+    users = [user for user in [*as_list(document.get("user")), *as_list(document.get("users"))] if isinstance(user, dict)]
+    keys = [key for place in [*users, document] for key in as_list(place.get("ssh_authorized_keys")) if isinstance(key, Text)]
     settings.ssh_keys = [key.strip() for key in keys if is_ssh_key(key.strip())]
     for key in keys:
         if not is_ssh_key(key.strip()):
@@ -203,11 +215,15 @@ def read_network_config(document: dict, settings: Settings, zones, problems: lis
             if passphrase is not None and not is_passphrase(passphrase):
                 problems.append(f"{NETWORK_CONFIG}: the passphrase of '{ssid}' (line {passphrase.line}) must be 8 to 63 characters of the ASCII keyboard, or 64 hexadecimal digits")
                 continue
-            settings.wifi_networks.append(WifiNetwork(ssid, None if passphrase is None else str(passphrase), settings_of_network.get("hidden") == "true"))
-        if country is not None and re.fullmatch(r"[A-Z]{2}", country):
+            if not is_ssid(ssid):
+                # wpa_supplicant refuses a file with a longer name, and joins any open network by an empty one.
+                problems.append(f"{NETWORK_CONFIG}: '{shorten(ssid)}' cannot be the name of a wireless network, which has 1 to 32 bytes without control characters")
+                continue
+            settings.wifi_networks.append(WifiNetwork(ssid, None if passphrase is None else str(passphrase), as_boolean(settings_of_network.get("hidden")) == "true"))
+        if country is not None and is_country(country, zones):
             settings.wifi_country = str(country)
         elif country is not None:
-            problems.append(f"{NETWORK_CONFIG}: '{country}' (line {country.line}) is not a country's two capital letters, as in DE")
+            problems.append(f"{NETWORK_CONFIG}: '{country}' (line {country.line}) is not a country's two capital letters of ISO 3166, as in DE, or GB for the United Kingdom")
     if take_country_of_zone(settings, zones):
         problems.append(f"{NETWORK_CONFIG}: the wireless country is missing, so the radio stays off; choose it in Raspberry Pi Imager")
         settings.wifi_networks = []
@@ -223,7 +239,10 @@ def parse(user_data: str | None, network_config: str | None, zones) -> tuple[Set
     read_network_config(network, settings, zones, problems)
     if network_document is None or len(problems) > problems_before:
         settings.in_doubt.add("wifi")
-    return settings, problems, unused(user_document or Mapping(), USER_DATA) + unused(network, NETWORK_CONFIG)
+    notes = unused(user_document or Mapping(), USER_DATA) + unused(network, NETWORK_CONFIG)
+    if network is not network_document:
+        notes += [f"{NETWORK_CONFIG}: '{key}' (line {line}) is not used: all settings are read from 'network' there" for key, line in (network_document or Mapping()).lines.items() if key != "network"]
+    return settings, problems, notes
 
 
 def overridden(settings: Settings, fallback: Settings) -> list[str]:

@@ -216,6 +216,11 @@ def take_country_of_zone(settings: Settings, zones: Path) -> bool:
     return bool(settings.wifi_networks) and settings.wifi_country is None
 
 
+def is_ssid(name: str) -> bool:
+    # Control characters would break the lines of the log. Names of telephones have other blanks, which are not printable to Python.
+    return 1 <= len(name.encode()) <= 32 and re.search(r"[\x00-\x1f\x7f]", name) is None
+
+
 def is_passphrase(text: str) -> bool:
     return TAKEN_OVER.fullmatch(text) is not None or re.fullmatch(r"[ -~]{8,63}|[0-9A-Fa-f]{64}", text) is not None
 
@@ -312,7 +317,7 @@ def read_ssh(ssh: Reader, settings: Settings) -> None:
 def read_wifi(wifi: Reader, settings: Settings, zones: Path) -> None:
     settings.wifi_country = wifi.text("country", "a country's two capital letters of ISO 3166, as in \"DE\", or \"GB\" for the United Kingdom", lambda code: is_country(code, zones))
     for network in wifi.tables("networks"):
-        ssid = network.text("ssid", "1 to 32 bytes", lambda name: 1 <= len(name.encode()) <= 32 and name.isprintable())
+        ssid = network.text("ssid", "1 to 32 bytes without control characters", is_ssid)
         passphrase = network.take("passphrase", str, "text in quotes")
         hidden = network.take("hidden", bool, "true or false") or False
         has_unknown = network.finish()
