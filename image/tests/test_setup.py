@@ -475,12 +475,12 @@ class TheMachine(Directory):
     def test_files_that_are_not_read_under_their_names_are_reported(self):
         boot = self.root / "boot/firmware"
         # Names as browsers and editors of Windows and macOS write them.
-        for name in ("rookery.toml.txt", "Rookery (1).toml", "copy of rookery.toml", "rookery.txt", "user-data.yaml", "network-config.txt"):
+        for name in ("rookery.toml.txt", "Rookery (1).toml", "copy of rookery.toml", "rookery.txt", "user-data.yaml", "network-config.txt", "boot.env.txt", "config.txt.txt"):
             (boot / name).write_text('hostname = "pi-7"')
             with self.subTest(name):
                 self.assertIn(f"- {name} is not read: settings are read from ", self.set_up(""))
             (boot / name).unlink()
-        for name in ("wpa_supplicant.conf", "ssh", "userconf.txt", "firstrun.sh"):
+        for name in ("wpa_supplicant.conf", "ssh", "userconf.txt", "firstrun.sh", "vendor-data", "authorized_keys", "id_ed25519.pub", "Home.nmconnection"):
             (boot / name).write_text("x")
             with self.subTest(name):
                 self.assertIn(f"- {name} is not used: ", self.set_up(""))
@@ -488,6 +488,18 @@ class TheMachine(Directory):
         for name in ("rookery-first-boot.log", "user-data", "network-config", "meta-data", "config.txt", "boot.env", "._rookery.toml", "start.elf"):
             (boot / name).write_text("")
         self.assertNotIn(" is not ", self.set_up("").replace("user-data contains", ""))
+
+    def test_lines_of_boot_env_that_u_boot_does_not_use_are_reported(self):
+        file = self.root / "boot/firmware/boot.env"
+        for text in ("extra=usbcore.quirks=1:2:u quiet\r\n", "# extra=x\n\n  extra=a"):
+            file.write_text(text)
+            self.assertIn("no problems found", self.set_up(""))
+        for data, sentence in ((b"quiet\n", "- boot.env: line 1 is not used: only extra=PARAMETERS is"), (b"\nextra = quiet", "- boot.env: line 2 is not used: only"),
+                               (b"extra=a\n#\nextra=b\n", "- boot.env: line 1 is not used, because line 3 sets extra= again"), (b"EXTRA=a", "line 1 is not used: only"),
+                               (b"\xef\xbb\xbfextra=a", "line 1 is not used, because the file begins with a byte order mark"), ("extra=a".encode("utf-16"), "- boot.env is not UTF-8 text")):
+            file.write_bytes(data)
+            with self.subTest(data):
+                self.assertIn(sentence, self.set_up(""))
 
     def test_a_setting_that_fails_does_not_prevent_the_others(self):
         (self.root / "etc/hostname").mkdir()

@@ -37,8 +37,13 @@ FILES_OF_OTHERS = {
     "userconf": "accounts have SSH keys and no passwords: section [ssh] of rookery.toml",
     "userconf.txt": "accounts have SSH keys and no passwords: section [ssh] of rookery.toml",
     "cmdline.txt": "kernel parameters are read from boot.env, as extra=PARAMETERS",
+    "vendor-data": "only the files of Raspberry Pi Imager are read, user-data and network-config. Use rookery.toml",
+    "authorized_keys": "SSH keys are read from rookery.toml, section [ssh]",
 }
-READ = (SETTINGS, "user-data", "network-config")
+ENDINGS_OF_OTHERS = {".pub": FILES_OF_OTHERS["authorized_keys"], ".nmconnection": FILES_OF_OTHERS["wpa_supplicant.conf"]}
+# U-Boot reads the fourth, the firmware the last.
+BOOT_ENVIRONMENT = "boot.env"
+READ = (SETTINGS, "user-data", "network-config", BOOT_ENVIRONMENT, "config.txt")
 FULL = "\nThe boot partition is full, so this log is not complete: the screen shows the rest. Delete your own files from the partition.\n"
 
 
@@ -53,6 +58,22 @@ def misnamed(name: str) -> str | None:
         if meant in plain or re.fullmatch(rf"{stem}[ _.-].*{end}(\.txt)?" if end else rf"{meant}[ _.-].*", plain) or plain == stem or plain == stem + ".txt":
             return meant
     return None
+
+
+def unused_lines(text: str) -> list[str]:
+    """Sentences about the lines of boot.env that U-Boot does not use (boot.cmd). It takes `extra` from the last line that sets it."""
+    notes, last = [], None
+    for number, line in enumerate(text.split("\n"), 1):
+        line = line.strip(" \t\r")
+        if line.startswith("extra="):
+            if last is not None:
+                notes.append(f"{BOOT_ENVIRONMENT}: line {last} is not used, because line {number} sets extra= again. Write all parameters into one line.")
+            last = number
+        elif line.startswith("\ufeff"):
+            notes.append(f"{BOOT_ENVIRONMENT}: line {number} is not used, because the file begins with a byte order mark. Save it as UTF-8 without BOM.")
+        elif line and not line.startswith("#"):
+            notes.append(f"{BOOT_ENVIRONMENT}: line {number} is not used: only extra=PARAMETERS is, without blanks before the =.")
+    return notes
 
 
 def cut(data: bytes, size: int) -> bytes:
@@ -85,9 +106,10 @@ class BootPartition:
             if (meant := misnamed(name)) is not None:
                 hidden = f" Windows hides the ending .{name.rpartition('.')[2]} of a name unless you let it show file name extensions." if name.lower().endswith(".txt") else ""
                 notes.append(f"{name} is not read: settings are read from {meant}. Give the file this name if it has your settings.{hidden}")
-            elif (reason := FILES_OF_OTHERS.get(name.lower())) is not None:
+            elif (reason := FILES_OF_OTHERS.get(name.lower()) or ENDINGS_OF_OTHERS.get(os.path.splitext(name.lower())[1])) is not None:
                 notes.append(f"{name} is not used: {reason}.")
-        return notes
+        text, problem = self.text(BOOT_ENVIRONMENT)
+        return notes + ([problem] if problem is not None else []) + (unused_lines(text) if text is not None else [])
 
     def text(self, file: str = SETTINGS) -> tuple[str | None, str | None]:
         """Returns the text of a file and None, or None and its problem, or None twice if the file does not exist."""
