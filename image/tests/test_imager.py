@@ -146,6 +146,26 @@ ssh_pwauth: false
         self.assertIn('psk="01234567"', self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf"))
         self.assertNotIn("01234567", self.text("boot/firmware/network-config"))
 
+    def test_secrets_without_quotes_are_covered_and_the_file_stays_valid(self):
+        places = (("\n        password: PSK", "01234567"), ("\n        password: PSK # of the router", "correct horse"), ("{password: PSK, hidden: true}", "correct horse"), ("{hidden: true, password: PSK}", "a#b c:long"))
+        for place, passphrase in places:
+            with self.subTest(place):
+                network = "wifis:\n  wlan0:\n    regulatory-domain: DE\n    access-points:\n      home: " + place.replace("PSK", passphrase) + "\n"
+                covered = network.replace(passphrase, "'" + "*" * (len(passphrase) - 2) + "'")
+                for text in (network, None, network.replace(passphrase, "*" * len(passphrase))):
+                    self.assertIn("no problems found", self.start_with(None, text))
+                    self.assertIn(f'psk="{passphrase}"', self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf"))
+                    if text is None:
+                        self.assertEqual(self.text("boot/firmware/network-config"), covered)
+
+    def test_a_covered_password_leaves_the_account_and_the_name(self):
+        for user_data in (f"hostname: pi-7\nusers:\n- name: bob\n  passwd: {self.HASH}\n  ssh_authorized_keys:\n  - {KEY}\n", f"hostname: pi-7\nusers: [{{name: bob, passwd: {self.HASH}, ssh_authorized_keys: [{KEY}]}}]\n"):
+            for text in (user_data, None, user_data.replace(self.HASH, "*" * len(self.HASH)), None):
+                report = self.start_with(text, None)
+                self.assertIn("no problems found", report)
+                self.assertIn("ssh bob@pi-7.local", report)
+                self.assertEqual(self.text("boot/firmware/user-data"), user_data.replace(self.HASH, "'" + "*" * (len(self.HASH) - 2) + "'"))
+
     def test_what_is_given_and_not_used_is_reported_with_its_line(self):
         report = self.start_with(self.USER_DATA + "keyboard:\n  layout: de\nrpi:\n  interfaces:\n    i2c: true\nlocale: de_DE\nrunning:\n  a: b\n",
                                  self.NETWORK.replace("dhcp4: true", "dhcp4: false\n      addresses: [192.168.1.5/24]", 1))

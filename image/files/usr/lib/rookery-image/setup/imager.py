@@ -4,7 +4,7 @@ Only the keys that Imager 1 and 2 write are supported (https://github.com/raspbe
 
 import re
 
-from settings import Settings, WifiNetwork, is_account, is_country, is_host_name, is_passphrase, is_ssh_key, is_ssid, is_time_zone, shorten, take_country_of_zone
+from settings import Settings, WifiNetwork, is_account, is_country, is_host_name, is_passphrase, is_ssh_key, is_ssid, is_time_zone, quoted_stars, shorten, take_country_of_zone
 
 USER_DATA, NETWORK_CONFIG = "user-data", "network-config"
 
@@ -94,6 +94,8 @@ def mapping(text: str | None, name: str, problems: list[str]) -> dict | None:
         return Mapping()
     # Imported here, because the import takes a third of the setup's time and most cards have no such file.
     import yaml  # pylint: disable=import-outside-toplevel
+    # Version 0.1.0 covered values without quotes by stars alone, which YAML takes for an alias.
+    text = re.sub(r"(?<=: )\*{2,}(?=[ \t\r]*(?:[\n,}#]|$))", lambda stars: quoted_stars(stars[0]), text)
     try:
         # Aliases may stand for more values than fit into the memory. Imager writes no aliases.
         if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, Loader=yaml.SafeLoader)):

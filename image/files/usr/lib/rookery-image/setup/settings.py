@@ -370,9 +370,7 @@ def read_forming(cluster: Reader, settings: Settings) -> None:
 
 
 def decoded(value: str) -> str | None:
-    """Decodes a TOML or YAML value as written in the file, or returns None. Both formats encode the characters of a passphrase alike."""
-    if value[0] not in "\"'":
-        return value
+    """Decodes a TOML or YAML value in quotes as written in the file, or returns None. Both formats encode the characters of a passphrase alike."""
     try:
         return tomllib.loads("value = " + value.replace("\r\n", "\n"))["value"]
     except tomllib.TOMLDecodeError:
@@ -384,6 +382,9 @@ def without_secrets(text: str, name: str, stored: set[str] | None = None) -> str
 
     def cover(match: re.Match) -> str:
         value = match[2]
+        if value[0] not in "\"'":
+            secret = plain_value(value, stored)
+            return match[1] + (quoted_stars(secret) if stored is None or secret in stored else secret) + value[len(secret):]
         if stored is not None and decoded(value) not in stored:
             return match[0]
         quote = re.match(r"\"{3}|'{3}|[\"']|", value)[0]
@@ -391,4 +392,16 @@ def without_secrets(text: str, name: str, stored: set[str] | None = None) -> str
         return match[1] + quote + re.sub(r"[^\n]", lambda letter: "*" * len(letter[0].encode()), inner) + quote
 
     # YAML allows values without quotes.
-    return re.sub(rf"""(\b{name}["']?[ \t]*[=:][ \t]*)(\"{{3}}(?:[^\\]|\\.)*?\"{{3}}|'{{3}}.*?'{{3}}|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|(?<=:[ \t])[^\s"'#][^\s#]*)""", cover, text, flags=re.DOTALL)
+    return re.sub(rf"""(\b{name}["']?[ \t]*[=:][ \t]*)(\"{{3}}(?:[^\\]|\\.)*?\"{{3}}|'{{3}}.*?'{{3}}|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|(?<=:[ \t])[^\s"'#|>&!{{\[][^\n]*)""", cover, text, flags=re.DOTALL)
+
+
+def plain_value(line: str, stored: set[str] | None) -> str:
+    """The YAML value without quotes at the beginning of `line`: one in `stored`, which may contain blanks, or else the text up to a blank or the end of a section in braces."""
+    matches = [secret for secret in stored or () if secret and re.match(re.escape(secret) + r"[ \t]*(?:$|[\r,}]|[ \t]#)", line)]
+    return max(matches, key=len) if matches else re.match(r"[^\s,}]*", line)[0]
+
+
+def quoted_stars(secret: str) -> str:
+    """A YAML value of stars with as many bytes as a value without quotes. It has quotes, because an asterisk at its beginning would name an alias, and the file would be invalid."""
+    size = len(secret.encode())
+    return f"'{'*' * (size - 2)}'" if size >= 2 else "0" * size
