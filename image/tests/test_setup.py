@@ -290,6 +290,39 @@ class TheMachine(Directory):
         self.set_up(f'[ssh]\nkeys = ["{KEY}"]')
         self.assertEqual(self.text("home/admin/.ssh/authorized_keys"), "ssh-rsa other\n" + KEY + "\n")
 
+    def commands_of(self, passwd: str, shadow: str, group: str) -> list[tuple[str, ...]]:
+        """The commands by which the first boot gives the account `admin` its key, on a machine with these accounts."""
+        for name, text in (("passwd", passwd), ("shadow", shadow), ("group", group)):
+            (self.root / "etc" / name).write_text(text)
+        commands = []
+
+        def record(command, **_):
+            commands.append(command)
+            return subprocess.CompletedProcess(command, 0, stdout="")
+
+        system.set_account(system.Machine(self.root, commands=record), settings.Settings(ssh_keys=[KEY]))
+        return [command for command in commands if command[0] in ("useradd", "userdel", "chown", "mkhomedir_helper")]
+
+    def test_an_account_that_a_power_cut_left_incomplete_is_created_again(self):
+        create, give = ("useradd", "--create-home", "--shell", "/bin/bash", "--password", "*", "admin"), ("chown", "--recursive", "admin:", "/home/admin/.ssh")
+        (self.root / "etc/passwd.lock").write_text("712")
+        (self.root / "home/admin").mkdir()
+        line, password, group = "admin:x:1000:1000::/home/admin:/bin/bash\n", "admin:*:20000::::::\n", "admin:x:1000:\n"
+        self.assertEqual(self.commands_of("", "", ""), [create, give])
+        self.assertFalse((self.root / "etc/passwd.lock").exists())
+        for shadow, groups in (("", ""), (password, ""), ("", group)):
+            self.assertEqual(self.commands_of(line, shadow, groups)[:2], [("userdel", "admin"), create])
+        self.assertNotIn(create, self.commands_of(line, password, "people:x:1000:\n"))
+        (self.root / "home/admin").rename(self.root / "home/gone")
+        self.assertEqual(self.commands_of(line, password, group), [("mkhomedir_helper", "admin", "0077"), give])
+
+    def test_keys_go_to_the_home_that_the_owner_gave_the_account(self):
+        (self.root / "home/elsewhere").mkdir()
+        commands = self.commands_of("admin:x:1000:100::/home/elsewhere:/bin/bash\n", "admin:*:20000::::::\n", "users:x:100:\n")
+        self.assertEqual(commands, [("chown", "--recursive", "admin:", "/home/elsewhere/.ssh")])
+        self.assertEqual(self.text("home/elsewhere/.ssh/authorized_keys"), KEY + "\n")
+        self.assertFalse((self.root / "home/admin").exists())
+
     def test_a_new_card_uses_the_host_keys_beside_the_data(self):
         (self.root / "var/lib/rookery/host").mkdir()
         (self.root / "var/lib/rookery/host/ssh_host_ed25519_key").write_text(host_key("the old machine's"))

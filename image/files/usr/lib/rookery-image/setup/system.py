@@ -224,17 +224,45 @@ def set_account(machine: Machine, settings: Settings) -> None:
     user = settings.ssh_user
     if not settings.ssh_keys:
         return
-    if not re.search(rf"^{re.escape(user)}:", machine.read("/etc/passwd") or "", re.MULTILINE):
-        machine.run("useradd", "--create-home", "--shell", "/bin/bash", "--password", "*", user)
-    file = f"/home/{user}/.ssh/authorized_keys"
+    create_account(machine, user)
+    fields = account(machine, user)
+    # The owner may have given the account another home or group.
+    home = fields[5] if fields is not None and fields[5].startswith("/") else f"/home/{user}"
+    if not machine.path(home).is_dir():
+        machine.run("mkhomedir_helper", user, "0077", fails=True)
+    file = f"{home}/.ssh/authorized_keys"
     present = (machine.read(file) or "").splitlines()
     missing = [key for key in settings.ssh_keys if key not in present]
     if missing:
-        machine.path(f"/home/{user}/.ssh").mkdir(mode=0o700, parents=True, exist_ok=True)
+        machine.path(f"{home}/.ssh").mkdir(mode=0o700, parents=True, exist_ok=True)
         machine.write(file, "\n".join(present + missing) + "\n", 0o600)
-        machine.run("chown", "--recursive", f"{user}:{user}", f"/home/{user}/.ssh")
+    # Also without a missing key, because a power cut may have come before. `USER:` is the account's own group.
+    if missing or machine.path(file).stat().st_uid == os.geteuid():
+        machine.run("chown", "--recursive", f"{user}:", f"{home}/.ssh")
     # NOPASSWD, because the account has no password ('*').
     machine.write("/etc/sudoers.d/rookery-account", f"{user} ALL=(ALL) NOPASSWD: ALL\n", 0o440)
+
+
+def account(machine: Machine, name: str) -> list[str] | None:
+    """The fields of an account in /etc/passwd; None if it has no line with all seven."""
+    lines = [line.split(":") for line in (machine.read("/etc/passwd") or "").splitlines()]
+    return next((fields for fields in lines if fields[0] == name and len(fields) == 7), None)
+
+
+def create_account(machine: Machine, name: str) -> None:
+    """Creates the account with its home and group, unless it exists. useradd writes its files one after the other: an account that a power cut left without its line in
+    /etc/shadow or its group, with which no login is possible, is created again."""
+    fields = account(machine, name)
+    if fields is not None:
+        has_password_line = re.search(rf"^{re.escape(name)}:", machine.read("/etc/shadow") or "", re.MULTILINE) is not None
+        if has_password_line and re.search(rf"^[^:]+:[^:]*:{re.escape(fields[3])}:", machine.read("/etc/group") or "", re.MULTILINE) is not None:
+            return
+    # After a power cut these name a process of the previous start. A process that has its number now would make useradd fail.
+    for file in ("passwd", "shadow", "group", "gshadow", "subuid", "subgid"):
+        machine.path(f"/etc/{file}.lock").unlink(missing_ok=True)
+    if fields is not None:
+        machine.run("userdel", name)
+    machine.run("useradd", "--create-home", "--shell", "/bin/bash", "--password", "*", name)
 
 
 def keep_host_keys(machine: Machine) -> None:
