@@ -182,9 +182,14 @@ class Etc(unittest.TestCase):
     def test_a_unit_of_the_machine_in_place_of_one_of_the_release_is_listed(self):
         self.in_both("usr/lib/systemd/system/a.service", "1", "2")
         self.in_both("usr/lib/systemd/system/b.service", "1", "1")
-        for name in ("a.service", "b.service", "mine.service", "a.service.d/x.conf"):
+        self.in_both("usr/lib/systemd/system/c.service.d/image.conf", "1", "2")
+        self.in_both("usr/lib/systemd/journald.conf.d/a.conf", "1", "1")
+        for name in ("a.service", "b.service", "mine.service", "a.service.d/x.conf", "c.service.d/image.conf"):
             self.change(f"systemd/system/{name}", "mine")
+        self.change("systemd/journald.conf.d/a.conf", "mine")
         self.assertEqual(self.hidden(), {
+            "systemd/journald.conf.d/a.conf": "takes the place of /usr/lib/systemd/journald.conf.d/a.conf",
+            "systemd/system/c.service.d/image.conf": "takes the place of /usr/lib/systemd/system/c.service.d/image.conf, which the new release changes",
             "systemd/system/a.service": "takes the place of /usr/lib/systemd/system/a.service, which the new release changes",
             "systemd/system/b.service": "takes the place of /usr/lib/systemd/system/b.service",
         })

@@ -31,8 +31,8 @@ UPPER, DROP = Path("/data/system/etc/upper"), Path("/data/system/etc/drop")
 OWN_FILES = ("hostname", "hosts", "machine-id", "localtime", "resolv.conf", ".pwd.lock", ".updated", "sudoers.d/rookery-account", "wpa_supplicant/wpa_supplicant-wlan0.conf")
 ACCOUNTS, GROUPS, SHADOW, GROUP_SHADOW = "passwd", "group", "shadow", "gshadow"
 MERGED = (ACCOUNTS, GROUPS, SHADOW, GROUP_SHADOW)
-# Directories of /etc whose files take the place of files in /usr/lib.
-OVERRIDING = ("systemd/system", "systemd/network", "udev/rules.d", "sysctl.d", "tmpfiles.d", "sysusers.d", "modprobe.d", "modules-load.d")
+# Directories of /etc whose files take the place of files in /usr/lib, also in their subdirectories, such as those of drop-ins.
+OVERRIDING = ("systemd/", "udev/", "sysctl.d/", "tmpfiles.d/", "sysusers.d/", "modprobe.d/", "modules-load.d/", "binfmt.d/", "environment.d/", "polkit-1/", "pam.d/")
 # What `content` returns for a directory.
 DIRECTORY = ("directory",)
 # Reading /etc of a slot from a slow card takes seconds.
@@ -165,7 +165,7 @@ def hidden(present: Slot, new: Slot) -> list[Hidden]:
                     found.append(Hidden(path, "was changed here and stays; the new release has none"))
                 elif theirs is not None and ours != theirs:
                     found.append(Hidden(path, "was changed here and stays" + ("" if theirs == before else "; the new release has another version")))
-                elif theirs is None and str(Path(path).parent) in OVERRIDING:
+                elif theirs is None and path.startswith(OVERRIDING):
                     vendor = f"/usr/lib/{path}"
                     if (text := new.text(vendor)) is not None:
                         found.append(Hidden(path, f"takes the place of {vendor}" + ("" if text == present.text(vendor) else ", which the new release changes")))
