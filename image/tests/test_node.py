@@ -53,6 +53,20 @@ class TheNode(Directory):
         self.assertEqual([command[1] for command in self.commands], ["join", "init"])
         self.assertIn("rookery-join-1.abc", self.toml.read_text(encoding="utf-8"))
 
+    def test_a_join_waits_for_a_network_of_either_version_of_ip(self):
+        head = "Iface\tDestination\tGateway \tFlags\n"
+        rest = " 00 00000000000000000000000000000000 00 00000000000000000000000000000000 00000400 00000001 00000000 00000001 "
+        loopback, link = "0" * 31 + "1 80" + rest[3:] + "      lo\n", "fe80" + "0" * 28 + " 40" + rest[3:] + "    eth0\n"
+        lone, attached = loopback + link, link + "20010db8" + "0" * 24 + " 40" + rest[3:] + "    eth0\n"
+        (self.root / "proc/net").mkdir()
+        for ipv4, ipv6, seconds in ((head, lone, 60), (head + "eth0\t0001A8C0\t00000000\t0001\n", "", 0), (head, attached, 0), (head + "eth0\t0000FEA9\t00000000\t0001\n", lone, 20)):
+            (self.root / "proc/net/route").write_text(ipv4)
+            (self.root / "proc/net/ipv6_route").write_text(ipv6)
+            waited = []
+            self.toml.write_text('[cluster]\ntoken = "rookery-join-1.abc"')
+            found.found(self.machine, self.boot, self.run_rookery, sleep=waited.append)
+            self.assertEqual(len(waited), seconds, (ipv4, ipv6))
+
     def test_a_token_that_has_worked_is_covered(self):
         (self.root / "var/lib/rookery/data/cluster").mkdir(parents=True)
         self.answers["join"] = (78, "The node of /var/lib/rookery/data is pi-1 of this cluster already: start it.")

@@ -16,6 +16,10 @@ RESTORED = (
 )
 REPORT = "/run/rookery-image/found.txt"
 ROUTE_WAIT_SECONDS = 60
+# A machine may have its link-local address before DHCP answers. Machines on one cable without a router have nothing else.
+LINK_LOCAL_AFTER_SECONDS = 20
+# 169.254.0.0 in /proc/net/route.
+LINK_LOCAL = "0000FEA9"
 UNCERTAIN = (f"No node is created, and no cluster is joined, until the problems of {SETTINGS} below are solved: they may concern the cluster's name, the token or the drive, which cannot be changed later. "
              "Correct the file on the card's first partition and restart the machine.")
 
@@ -26,10 +30,15 @@ def rookery(machine: system.Machine, *arguments: str, text: str | None = None) -
     return result.returncode, (result.stderr + result.stdout).strip()
 
 
-def has_route(machine: system.Machine) -> bool:
-    """Whether the machine has a network beside loopback."""
-    # The first line is the header. Loopback has no route.
-    return len((machine.read("/proc/net/route") or "").splitlines()) > 1
+def has_route(machine: system.Machine, counts_link_local: bool) -> bool:
+    """Whether the machine has a network beside loopback: one with a router or DHCP, or with `counts_link_local` also one of IPv4 link-local addresses."""
+    # Interface, network, …: the first line is the header. Loopback has no route.
+    routes = [line.split() for line in (machine.read("/proc/net/route") or "").splitlines()[1:]]
+    if any(len(route) > 1 and (counts_link_local or route[1] != LINK_LOCAL) for route in routes):
+        return True
+    # Network, …, interface. Link-local addresses of IPv6 exist on each link, also if nothing else is on it.
+    routes = [line.split() for line in (machine.read("/proc/net/ipv6_route") or "").splitlines()]
+    return any(len(route) == 10 and route[9] != "lo" and not route[0].startswith(("fe8", "ff")) for route in routes)
 
 
 def read(machine: system.Machine, boot: BootPartition) -> Settings:
@@ -51,8 +60,8 @@ def found(machine: system.Machine, boot: BootPartition, run=rookery, sleep=time.
     name = (machine.read("/etc/hostname") or "rookery").strip()
     sentence = ""
     if has_token:
-        for _ in range(ROUTE_WAIT_SECONDS):
-            if has_route(machine):
+        for second in range(ROUTE_WAIT_SECONDS):
+            if has_route(machine, second >= LINK_LOCAL_AFTER_SECONDS):
                 break
             sleep(1)
         code, output = run(machine, "cluster", "join", "-", "--data", DATA, "--name", name, text=settings.cluster_token + "\n")
