@@ -101,6 +101,21 @@ client.recv(1)' "$1" "$2" 2>/dev/null
   if asks 2001:db8:9::9 fd00:50::1; then return 1; fi
 }
 
+@test "queries of a switch for the members of multicast groups are let in" {
+  ip netns exec "$far" python3 -c 'import socket, struct, time
+sender = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_IGMP)
+sender.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, socket.inet_aton("192.168.50.2"))
+for _ in range(20):
+    # A general query of IGMPv2.
+    sender.sendto(struct.pack("!BBHI", 0x11, 100, 0xEE9B, 0), ("224.0.0.1", 0))
+    time.sleep(0.1)' 3>&- &
+  in_near python3 -c 'import socket
+receiver = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_IGMP)
+receiver.settimeout(1.5)
+while receiver.recvfrom(100)[1][0] != "192.168.50.2":
+    pass'
+}
+
 @test "callers of a network that the machine has left are not let in" {
   calls 2001:db8:1::2 fd00:50::1
   ip -n "$near" address delete 2001:db8:1::1/64 dev rkfw0
