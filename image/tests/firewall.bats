@@ -143,6 +143,18 @@ while receiver.recvfrom(100)[1][0] != "192.168.50.2":
   calls 2001:db8:9::9 fd00:50::1
 }
 
+@test "a rule in a file of the owner opens a port for near networks" {
+  # As the log of the first start tells it for Redis clients.
+  sed -i 's/80, 443,/80,/' "$BATS_TEST_TMPDIR/conf"
+  load_firewall ExecStartPost
+  refuses 192.168.50.2 192.168.50.1
+  echo 'add rule inet rookery input tcp dport 443 jump from_near' >"$BATS_TEST_TMPDIR/redis.nft"
+  load_firewall ExecReload
+  calls 192.168.50.2 192.168.50.1
+  calls 203.0.113.2 203.0.113.1
+  refuses 198.51.100.9 192.168.50.1
+}
+
 @test "with a wrong file of the owner the firewall and the rules of the other files stay in effect" {
   echo 'add rule inet rookery input tcp dprot 80 accept' >"$BATS_TEST_TMPDIR/a.nft"
   echo 'add rule inet rookery input tcp dport 443 ip saddr 198.51.100.9 accept' >"$BATS_TEST_TMPDIR/b.nft"

@@ -426,6 +426,17 @@ class TheMachine(Directory):
         self.set_up("")
         self.assertNotIn("redis", json.loads(self.text("var/lib/rookery/config.json")))
 
+    def test_a_port_for_redis_clients_that_the_firewall_keeps_closed_is_reported(self):
+        firewall = (Path(__file__).parents[1] / "files/etc/nftables.conf").read_text(encoding="utf-8")
+        (self.root / "etc/nftables.conf").write_text(firewall)
+        for listen in ("6379", "127.0.0.1:6379", "[::1]:6379"):
+            self.assertIn("no problems found", self.set_up(f'[redis]\nlisten = "{listen}"'))
+        for listen in ("[::]:6379", "192.168.1.5:6379"):
+            self.assertIn("- redis.listen: the firewall lets no other machine reach port 6379.", self.set_up(f'[redis]\nlisten = "{listen}"'))
+        (self.root / "etc/nftables.d").mkdir()
+        (self.root / "etc/nftables.d/redis.nft").write_text("add rule inet rookery input tcp dport 6379 jump from_near\n")
+        self.assertIn("no problems found", self.set_up('[redis]\nlisten = "[::]:6379"'))
+
     def test_an_equal_configuration_in_another_layout_is_not_rewritten(self):
         file = self.root / "var/lib/rookery/config.json"
         self.set_up('memory = "128M"')

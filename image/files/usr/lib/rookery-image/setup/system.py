@@ -1,6 +1,7 @@
 """Applies the settings to the machine. All paths are below `root`, which tests set to a directory. A file is replaced whole, and only if it changes."""
 
 import errno
+import ipaddress
 import json
 import os
 import re
@@ -25,6 +26,8 @@ NODE_BY_US = HOST + "/set-by-rookery-toml.json"
 # The address of the machine's own name in /etc/hosts, and the name in the image.
 OWN_ADDRESS, DEFAULT_NAME = "127.0.1.1", "rookery"
 HOSTS = "127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\nff02::1 ip6-allnodes\nff02::2 ip6-allrouters\n"
+# The image's firewall, and the directory of the owner's rules.
+FIREWALL, OWN_RULES = "/etc/nftables.conf", "/etc/nftables.d"
 POWER_GOVERNORS = {
     # conservative raises the frequency slowly with the load, performance always uses the highest, schedutil is the kernel's default.
     "quiet": "conservative",
@@ -403,6 +406,18 @@ def set_node(machine: Machine, settings: Settings) -> list[str]:
     if set_by_us or machine.path(NODE_BY_US).exists():
         machine.write(NODE_BY_US, json.dumps(set_by_us, indent=2) + "\n", 0o600)
     return problems
+
+
+def closed_ports(machine: Machine, settings: Settings) -> list[str]:
+    """A sentence if Redis clients on other machines are to be served, and no rule of the firewall names their port."""
+    host, _, port = (settings.redis_listen or "").rpartition(":")
+    if host == "" or ipaddress.ip_address(host.strip("[]")).is_loopback:
+        return []
+    rules = [machine.read(FIREWALL) or "", *(machine.read(f"{OWN_RULES}/{file.name}") or "" for file in sorted(machine.path(OWN_RULES).glob("*.nft")))]
+    if any(re.search(rf"\b{port}\b", text) for text in rules):
+        return []
+    return [f"redis.listen: the firewall lets no other machine reach port {port}. To let in those of near networks, log in, and write the line `add rule inet rookery input tcp dport {port} jump from_near` "
+            f"to the file {OWN_RULES}/redis.nft; then run: sudo systemctl reload nftables"]
 
 
 def set_power(machine: Machine, settings: Settings) -> list[str]:
