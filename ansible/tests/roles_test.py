@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+"""Tests what holds for the tasks of all roles and playbooks: ansible/tests/roles_test.py"""
+
+import pathlib
+import unittest
+
+import yaml
+
+collection = pathlib.Path(__file__).resolve().parents[1]
+
+
+def tasks(value):
+    """Yields each task in a file of tasks or a playbook, also those of its blocks and plays."""
+    if isinstance(value, list):
+        for entry in value:
+            yield from tasks(entry)
+    elif isinstance(value, dict):
+        if any(key.startswith("ansible.") for key in value):
+            yield value
+        for key in ("tasks", "pre_tasks", "block", "rescue", "always"):
+            yield from tasks(value.get(key))
+
+
+class Roles(unittest.TestCase):
+    def setUp(self):
+        files = sorted([*collection.glob("roles/*/tasks/*.yml"), *collection.glob("roles/*/handlers/*.yml"), *collection.glob("playbooks/*.yml")])
+        self.tasks = [("%s: %s" % (file.relative_to(collection), task.get("name")), task) for file in files for task in tasks(yaml.safe_load(file.read_text()))]
+        self.assertGreater(len(self.tasks), 200)
+
+    def test_Packages_from_the_network_are_tried_again_and_wait_for_the_lock_of_dpkg(self):
+        found = [(name, task) for name, task in self.tasks if "ansible.builtin.apt" in task]
+        self.assertGreater(len(found), 2)
+        for name, task in found:
+            with self.subTest(name):
+                self.assertGreaterEqual(task["ansible.builtin.apt"].get("lock_timeout", 0), 60)
+                self.assertTrue(task["ansible.builtin.apt"].get("update_cache"))
+                self.assertGreaterEqual(task.get("retries", 0), 3)
+                self.assertIn("until", task)
+
+    def test_No_package_is_installed_by_dpkg_which_neither_waits_for_its_lock_nor_installs_dependencies(self):
+        for name, task in self.tasks:
+            argv = task.get("ansible.builtin.command", {}).get("argv", [])
+            with self.subTest(name):
+                self.assertFalse(isinstance(argv, list) and argv[:1] == ["dpkg"] and {"--install", "-i"} & set(argv))
+
+
+if __name__ == "__main__":
+    unittest.main()
