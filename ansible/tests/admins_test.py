@@ -134,8 +134,9 @@ class Admins(unittest.TestCase):
             self.assertNotIn("carl keys", look)
 
     def test_Variables_without_effect_on_the_image_are_told(self):
-        output, _ = self.run_role({"rookery_timezone": "Europe/Berlin", "rookery_packages": ["vim"]}, image=True)
-        self.assertIn("these variables have no effect: rookery_timezone, rookery_packages", " ".join(output.split()))
+        variables = {"rookery_timezone": "Europe/Berlin", "rookery_packages": ["vim"], "rookery_node_exporter_listen": "0.0.0.0:9100", "rookery_cluster_name": "attic"}
+        output, _ = self.run_role(variables, image=True)
+        self.assertIn("these variables have no effect: rookery_timezone, rookery_packages, rookery_node_exporter_listen, rookery_cluster_name. Its", " ".join(output.split()))
         output, _ = self.run_role({"rookery_admins": []}, image=True)
         self.assertNotIn("these variables have no effect", output)
 
