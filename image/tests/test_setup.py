@@ -433,6 +433,12 @@ class TheMachine(Directory):
             self.assertIn("no problems found", self.set_up(f'[redis]\nlisten = "{listen}"'))
         for listen in ("[::]:6379", "192.168.1.5:6379"):
             self.assertIn("- redis.listen: the firewall lets no other machine reach port 6379.", self.set_up(f'[redis]\nlisten = "{listen}"'))
+        # Set by Ansible, or by hand.
+        (self.root / "var/lib/rookery/config.json").write_text('{"redis": {"listen": "0.0.0.0:6380"}}')
+        self.assertIn("reach port 6380.", self.set_up(""))
+        (self.root / "var/lib/rookery/config.json").write_text('{"redis": {"listen": "here:6380"}}')
+        self.assertIn("no problems found", self.set_up(""))
+        (self.root / "var/lib/rookery/config.json").unlink()
         (self.root / "etc/nftables.d").mkdir()
         (self.root / "etc/nftables.d/redis.nft").write_text("add rule inet rookery input tcp dport 6379 jump from_near\n")
         self.assertIn("no problems found", self.set_up('[redis]\nlisten = "[::]:6379"'))

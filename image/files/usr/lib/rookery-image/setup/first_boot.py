@@ -85,7 +85,7 @@ def set_up(machine: system.Machine, boot: BootPartition) -> str:
     elif has_phrase is False:
         problems.append("cluster.phrase: the phrase is covered with * but this machine has not stored it, so it forms no cluster: write it again")
     problems += attempt("Writing the node's configuration", lambda: system.set_node(machine, settings)) or []
-    problems += attempt("Looking at the firewall", lambda: system.closed_ports(machine, settings)) or []
+    problems += attempt("Looking at the firewall", lambda: system.closed_ports(machine)) or []
     if settings.cluster_token and not TAKEN_OVER.fullmatch(settings.cluster_token):
         attempt("Recording that there is a token", lambda: machine.write(HAS_TOKEN, ""))
     problems += attempt("Setting the power profile", lambda: system.set_power(machine, settings)) or []

@@ -408,10 +408,15 @@ def set_node(machine: Machine, settings: Settings) -> list[str]:
     return problems
 
 
-def closed_ports(machine: Machine, settings: Settings) -> list[str]:
-    """A sentence if Redis clients on other machines are to be served, and no rule of the firewall names their port."""
-    host, _, port = (settings.redis_listen or "").rpartition(":")
-    if host == "" or ipaddress.ip_address(host.strip("[]")).is_loopback:
+def closed_ports(machine: Machine) -> list[str]:
+    """A sentence if the node serves Redis clients on other machines, and no rule of the firewall names their port. The node's configuration may have that also from Ansible."""
+    redis = (read_object(machine, NODE) or {}).get("redis")
+    host, _, port = str(redis.get("listen") if isinstance(redis, dict) else "").rpartition(":")
+    try:
+        if host == "" or ipaddress.ip_address(host.strip("[]")).is_loopback:
+            return []
+    except ValueError:
+        # The node refuses such a configuration itself.
         return []
     rules = [machine.read(FIREWALL) or "", *(machine.read(f"{OWN_RULES}/{file.name}") or "" for file in sorted(machine.path(OWN_RULES).glob("*.nft")))]
     if any(re.search(rf"\b{port}\b", text) for text in rules):
