@@ -245,6 +245,18 @@ class Etc(unittest.TestCase):
         self.assertEqual(merged["group"], ours["group"].replace("adm:x:4:", "adm:x:4:avahi") + "_chrony:x:102:\n")
         self.assertEqual(merged["gshadow"], ours["gshadow"] + "_chrony:!::\n")
 
+    def test_added_accounts_are_durable_before_the_new_release_may_start(self):
+        theirs = {name: text + {"passwd": "_new:x:102:102::/:/usr/sbin/nologin\n", "group": "_new:x:102:\n", "shadow": "_new:!:3::::::\n", "gshadow": "_new:!::\n"}[name] for name, text in ACCOUNTS.items()}
+        synced, fsync = [], os.fsync
+
+        def record(descriptor: int) -> None:
+            fsync(descriptor)
+            synced.append(Path(os.readlink(f"/proc/self/fd/{descriptor}")).name)
+
+        with mock.patch("os.fsync", record):
+            self.merge(ACCOUNTS, theirs)
+        self.assertEqual(synced, [one for name in ("gshadow", "group", "shadow", "passwd") for one in (f"{name}.rookery-new", "etc")])
+
     def test_numbers_of_accounts_that_contradict_are_listed_and_the_machines_stay(self):
         theirs = {**ACCOUNTS, "passwd": ACCOUNTS["passwd"].replace("101:101", "109:101") + "_new:x:101:101::/:/usr/sbin/nologin\n"}
         notes = self.merge(ACCOUNTS, theirs)

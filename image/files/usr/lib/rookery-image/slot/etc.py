@@ -273,6 +273,8 @@ def replace(path: Path, text: str) -> None:
         file.flush()
         os.fsync(file.fileno())
     part.replace(path)
+    # The new slot may start right after the next step, with the groups of the release and without its accounts.
+    durable.sync_directory(path.parent)
 
 
 def describe(found: list[Hidden]) -> str:
