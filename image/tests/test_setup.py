@@ -114,6 +114,11 @@ class TheFile(unittest.TestCase):
     def test_invalid_toml_is_reported_with_its_line(self):
         self.assertIn("line 2", self.problems_of('\nhostname = pi-1')[0])
 
+    def test_thousands_of_digits_or_brackets_are_a_problem_like_others(self):
+        digits = "9" * 5000
+        for text in (f"expect = {digits}", "a = " + "[" * 5000, f'memory = "{digits}"', f'[cluster]\nseeds = ["10.0.0.1:{digits}"]', f'[redis]\nlisten = "{digits}"'):
+            self.assertEqual(len(self.problems_of(text)), 1, text[:20])
+
     def test_wrong_values_are_reported_and_not_used(self):
         for text, key in (('hostname = "-x"', "hostname"), ('hostname = 5', "hostname"), ('power = "hot"', "power"), ('[ssh]\nuser = "root"', "ssh.user"),
                           ('[ssh]\nkeys = ["ssh-ed25519 AAAA"]', "ssh.keys"), ('[ssh]\nkeys = "a"', "ssh.keys"), ('[wifi]\ncountry = "de"', "wifi.country"),

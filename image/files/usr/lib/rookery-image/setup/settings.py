@@ -244,10 +244,14 @@ def is_phrase(text: str) -> bool:
     return TAKEN_OVER.fullmatch(text) is not None or len(plain) >= 16 and text.isprintable() and len(set(plain)) >= 8 and plain != EXAMPLE_PHRASE
 
 
+def is_port(text: str) -> bool:
+    return re.fullmatch("[0-9]{1,5}", text) is not None and 0 < int(text) < 65536
+
+
 def is_peer(text: str) -> bool:
     """Whether the text is an address at which the node can reach a member: an IP address or a name in DNS, and a port. Names under .local have no resolver on the machine, and single words mean something only in some networks."""
     host, _, port = text.rpartition(":")
-    if not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
+    if not is_port(port):
         return False
     try:
         address = ipaddress.ip_address(host[1:-1] if host.startswith("[") and host.endswith("]") else host)
@@ -260,14 +264,14 @@ def is_peer(text: str) -> bool:
 
 def memory_bytes(text: str) -> int:
     """The number of bytes, 0 if the text is not a size."""
-    size = re.fullmatch(r"([0-9]+)([KMG]?)", text)
+    size = re.fullmatch(r"([0-9]{1,15})([KMG]?)", text)
     return int(size[1]) << {"": 0, "K": 10, "M": 20, "G": 30}[size[2]] if size is not None else 0
 
 
 def is_listen_address(text: str) -> bool:
     """Whether the text is a port of this machine alone, or an IP address and a port (RedisConfiguration.cs)."""
     host, _, port = text.rpartition(":")
-    if not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
+    if not is_port(port):
         return False
     try:
         return host == "" and ":" not in text or (ipaddress.ip_address(host.strip("[]")).version == 6) == (host.startswith("[") and host.endswith("]"))
@@ -289,7 +293,8 @@ def parse(text: str, zones: Path = Path("/usr/share/zoneinfo")) -> tuple[Setting
     try:
         # Editors on Windows may write a byte order mark and CRLF.
         document = tomllib.loads(text.removeprefix("\ufeff").replace("\r\n", "\n"))
-    except tomllib.TOMLDecodeError as error:
+    # A number of thousands of digits, and thousands of brackets, have errors of their own.
+    except (ValueError, RecursionError) as error:
         return Settings(in_doubt=set(LASTING)), [f"The file is not valid TOML and was ignored: {error}. Text needs quotes, as in hostname = \"pi-1\"."]
     settings = Settings()
     top = Reader(document, "", problems, settings.in_doubt, lines_of(text))
