@@ -87,6 +87,18 @@ ssh_pwauth: false
         self.assertIn("no problems found", first_boot.set_up(self.machine, self.boot))
         self.assertEqual(self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf"), wifi)
 
+    def test_imagers_network_without_a_country_gets_that_of_rookery_toml(self):
+        (self.root / "usr/share/zoneinfo/zone.tab").write_text("DE\t+5230+01322\tEurope/Berlin\n", encoding="utf-8")
+        network = self.NETWORK.replace('      regulatory-domain: "DE"\n', "")
+        for toml, country, shown in (('[wifi]\ncountry = "FR"\n', "FR", "Wi-Fi:    café\n"), ('timezone = "Europe/Berlin"\n', "DE", "Wi-Fi:    café (country DE, by the time zone)\n")):
+            self.toml.write_text(toml)
+            report = self.start_with("hostname: pi-9\n", network)
+            self.assertIn("no problems found", report)
+            self.assertIn(shown, report)
+            self.assertIn(f"country={country}\n", self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf"))
+        self.toml.write_text("")
+        self.assertIn("the wireless country is missing", self.start_with("hostname: pi-9\n", network))
+
     def test_a_stored_network_is_kept_while_rookery_toml_is_in_doubt(self):
         home = '[wifi]\ncountry = "FR"\n[[wifi.networks]]\nssid = "home"\npassphrase = "correct horse"\n'
         self.toml.write_text(home)

@@ -7,7 +7,7 @@ import drive
 import imager
 import system
 from boot_partition import SETTINGS, BootPartition
-from settings import LASTING, TAKEN_OVER, Settings, parse
+from settings import LASTING, TAKEN_OVER, Settings, country_of_zone, parse
 
 REPORT = "/run/rookery-image/setup.txt"
 # What is wrong with the files of the boot partition and what they give that is not used, a sentence a line. The node shows it on its welcome page.
@@ -31,7 +31,8 @@ def read_files(machine: system.Machine, boot: BootPartition) -> tuple[Settings, 
         if problem is not None:
             problems.append(problem)
     settings, toml_problems = parse(texts[SETTINGS], zones) if SETTINGS in texts else (Settings(in_doubt=set(LASTING)), [])
-    by_imager, imager_problems, notes = imager.parse(texts.get(imager.USER_DATA), texts.get(imager.NETWORK_CONFIG), zones)
+    by_imager, imager_problems, notes = imager.parse(
+        texts.get(imager.USER_DATA), texts.get(imager.NETWORK_CONFIG), zones, settings.wifi_country or country_of_zone(settings.timezone, zones))
     if not texts and not problems:
         problems.append(f"There is no {SETTINGS} on the boot partition, so the machine uses the defaults.")
     notes += imager.overridden(settings, by_imager)

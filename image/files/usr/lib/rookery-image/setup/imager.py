@@ -201,8 +201,8 @@ def read_user_data(document: dict, settings: Settings, zones, problems: list[str
         problems.append(f"{USER_DATA}: Raspberry Pi Imager was told to create an account with a password, which Rookery does not support. Choose SSH with public keys there, or set keys in rookery.toml")
 
 
-def read_network_config(document: dict, settings: Settings, zones, problems: list[str]) -> None:
-    """Stores the values of `network-config` in `settings`, and appends their problems."""
+def read_network_config(document: dict, settings: Settings, zones, country_of_toml: str | None, problems: list[str]) -> None:
+    """Stores the values of `network-config` in `settings`, and appends their problems. `country_of_toml` is that of rookery.toml, for a file without one."""
     for interface in mapping_at(document, "wifis").values():
         if not isinstance(interface, dict):
             continue
@@ -226,19 +226,21 @@ def read_network_config(document: dict, settings: Settings, zones, problems: lis
             settings.wifi_country = str(country)
         elif country is not None:
             problems.append(f"{NETWORK_CONFIG}: '{country}' (line {country.line}) is not a country's two capital letters of ISO 3166, as in DE, or GB for the United Kingdom")
-    if take_country_of_zone(settings, zones):
+    if take_country_of_zone(settings, zones) and country_of_toml is not None:
+        settings.wifi_country, settings.is_country_of_zone = country_of_toml, True
+    elif take_country_of_zone(settings, zones):
         problems.append(f"{NETWORK_CONFIG}: the wireless country is missing, so the radio stays off; choose it in Raspberry Pi Imager")
         settings.wifi_networks = []
 
 
-def parse(user_data: str | None, network_config: str | None, zones) -> tuple[Settings, list[str], list[str]]:
-    """The settings of both files, their problems, and what they contain that is not used."""
+def parse(user_data: str | None, network_config: str | None, zones, country_of_toml: str | None = None) -> tuple[Settings, list[str], list[str]]:
+    """The settings of both files, their problems, and what they contain that is not used. `country_of_toml` is the wireless country by rookery.toml."""
     settings, problems = Settings(), []
     user_document, network_document = mapping(user_data, USER_DATA, problems), mapping(network_config, NETWORK_CONFIG, problems)
     read_user_data(user_document or Mapping(), settings, zones, problems)
     problems_before = len(problems)
     network = mapping_at(network_document, "network") or network_document or Mapping()
-    read_network_config(network, settings, zones, problems)
+    read_network_config(network, settings, zones, country_of_toml, problems)
     if network_document is None or len(problems) > problems_before:
         settings.in_doubt.add("wifi")
     notes = unused(user_document or Mapping(), USER_DATA) + unused(network, NETWORK_CONFIG)
