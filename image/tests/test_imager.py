@@ -218,6 +218,15 @@ ssh_pwauth: false
         self.assertIn("'UK' (line 9) is not a country's two capital letters of ISO 3166", self.start_with(None, self.NETWORK.replace('"DE"', "UK")))
         self.assertIn("no problems found", self.start_with(None, self.NETWORK.replace('"DE"', "GB")))
 
+    def test_what_meta_data_gives_and_is_not_used_is_reported(self):
+        meta_data = self.root / "boot/firmware/meta-data"
+        meta_data.write_text("instance-id: rpi-imager-1\n")
+        self.assertNotIn("meta-data", self.start_with())
+        meta_data.write_text("instance-id: 1\nlocal-hostname: pi-5\nnetwork-interfaces: auto eth0\n")
+        report = self.start_with()
+        self.assertIn("meta-data: 'local-hostname' (line 2) is not used: the host name is read from user-data", report)
+        self.assertIn("meta-data: 'network-interfaces' (line 3) is not used", report)
+
     def test_what_rookery_toml_sets_otherwise_is_reported(self):
         self.toml.write_text(f'hostname = "pi-1"\n[ssh]\nkeys = ["{KEY} other"]\n')
         report = self.start_with()

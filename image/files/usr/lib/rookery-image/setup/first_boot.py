@@ -35,7 +35,7 @@ def read_files(machine: system.Machine, boot: BootPartition) -> tuple[Settings, 
         texts.get(imager.USER_DATA), texts.get(imager.NETWORK_CONFIG), zones, settings.wifi_country or country_of_zone(settings.timezone, zones))
     if not texts and not problems:
         problems.append(f"There is no {SETTINGS} on the boot partition, so the machine uses the defaults.")
-    notes += imager.overridden(settings, by_imager)
+    notes += imager.notes_of_meta_data(boot.text(imager.META_DATA)[0]) + imager.overridden(settings, by_imager)
     return imager.fill_in(settings, by_imager), boot.unread() + problems + toml_problems + imager_problems, notes
 
 

@@ -6,7 +6,7 @@ import re
 
 from settings import Settings, WifiNetwork, is_account, is_country, is_host_name, is_passphrase, is_ssh_key, is_ssid, is_time_zone, quoted_stars, shorten, take_country_of_zone
 
-USER_DATA, NETWORK_CONFIG = "user-data", "network-config"
+USER_DATA, NETWORK_CONFIG, META_DATA = "user-data", "network-config", "meta-data"
 
 
 # For each key of Imager: None if it is used, or if Rookery does the same anyway; otherwise the reason for the owner why it is not used. A pair has the values that
@@ -44,6 +44,7 @@ KEYS = {
         "ethernets": None, "ethernets.*": None, "ethernets.*.dhcp4": ({"true"}, "addresses come from DHCP"), "ethernets.*.dhcp6": ({"true"}, "addresses come from DHCP"),
         "ethernets.*.optional": None,
     },
+    "meta-data": {"instance-id": None, "instance_id": None, "dsmode": None, "local-hostname": "the host name is read from user-data and rookery.toml"},
 }
 # How YAML 1.1, which cloud-init reads, writes the two values.
 BOOLEANS = {word: "true" for word in ("true", "yes", "on", "y")} | {word: "false" for word in ("false", "no", "off", "n")}
@@ -247,6 +248,12 @@ def parse(user_data: str | None, network_config: str | None, zones, country_of_t
     if network is not network_document:
         notes += [f"{NETWORK_CONFIG}: '{key}' (line {line}) is not used: all settings are read from 'network' there" for key, line in (network_document or Mapping()).lines.items() if key != "network"]
     return settings, problems, notes
+
+
+def notes_of_meta_data(text: str | None) -> list[str]:
+    """What `meta-data` contains that is not used."""
+    problems: list[str] = []
+    return unused(mapping(text, META_DATA, problems) or Mapping(), META_DATA) + problems
 
 
 def overridden(settings: Settings, fallback: Settings) -> list[str]:
