@@ -16,7 +16,7 @@ collection = pathlib.Path(__file__).resolve().parents[1]
 LOOK = """
 for name in anna ann.b berta account carl; do
   home=$(getent passwd $name | cut -d: -f6)
-  [ -z "$home" ] || echo "$name keys: $(cat $home/.ssh/authorized_keys 2>/dev/null | tr '\\n' ' ') owner: $(stat --format=%U:%G $home/.ssh 2>/dev/null)"
+  [ -z "$home" ] || echo "$name keys: $(cat $home/.ssh/authorized_keys 2>/dev/null | tr '\\n' ' ') owner: $(stat --format=%U:%G $home/.ssh 2>/dev/null) shell: $(getent passwd $name | cut -d: -f7)"
   [ -z "$home" ] || sudo -l -U $name | grep -o 'NOPASSWD: ALL' | sed "s/^/$name /" || true
 done
 ls /etc/sudoers.d
@@ -56,10 +56,10 @@ class Admins(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stdout)
         return output, look
 
-    def test_Keys_go_to_the_account_s_own_home_and_group(self):
+    def test_An_existing_account_keeps_its_home_and_group_and_shell(self):
         anna = {"name": "anna", "keys": ["ssh-ed25519 A anna"], "passwordless_sudo": True}
-        output, look = self.run_role([anna], [anna], before="groupadd staff-of-house; useradd --create-home --home-dir /home/elsewhere --gid staff-of-house anna")
-        self.assertIn("anna keys: ssh-ed25519 A anna  owner: anna:staff-of-house", look, output)
+        output, look = self.run_role([anna], [anna], before="groupadd staff-of-house; useradd --create-home --home-dir /home/elsewhere --gid staff-of-house --shell /bin/dash anna")
+        self.assertIn("anna keys: ssh-ed25519 A anna  owner: anna:staff-of-house shell: /bin/dash", look, output)
         self.assertIn("anna NOPASSWD: ALL", look)
         self.assertIn("changed=0", output.splitlines()[-2] + output.splitlines()[-1], output)
 
@@ -71,7 +71,7 @@ class Admins(unittest.TestCase):
     def test_With_a_password_sudo_asks_for_it(self):
         output, look = self.run_role([{"name": "berta", "keys": [], "password_hash": "$6$salt$hash"}])
         self.assertNotIn("berta NOPASSWD", look, output)
-        self.assertIn("berta keys", look)
+        self.assertRegex(look, "berta keys: .* shell: /bin/bash\n")
         self.assertIn(":berta", look)
 
     def test_An_admin_called_account_leaves_the_image_s_own_rule(self):
