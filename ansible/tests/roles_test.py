@@ -2,8 +2,10 @@
 """Tests what holds for the tasks of all roles and playbooks: ansible/tests/roles_test.py"""
 
 import pathlib
+import subprocess
 import unittest
 
+import jinja2
 import yaml
 
 collection = pathlib.Path(__file__).resolve().parents[1]
@@ -42,6 +44,16 @@ class Roles(unittest.TestCase):
             argv = task.get("ansible.builtin.command", {}).get("argv", [])
             with self.subTest(name):
                 self.assertFalse(isinstance(argv, list) and argv[:1] == ["dpkg"] and {"--install", "-i"} & set(argv))
+
+    def test_A_disk_is_checked_before_it_is_mounted(self):
+        template = (collection / "roles/storage/templates/var-lib-rookery.mount.j2").read_text()
+        identity = "0a1b2c3d-0000-4000-8000-00000000ff01"
+        # As Ansible renders templates.
+        unit = jinja2.Environment(trim_blocks=True).from_string(template).render(storage_identity={"stdout": identity}).splitlines()
+        device = "/dev/disk/by-uuid/" + identity
+        check = subprocess.run(["systemd-escape", "--path", "--template=systemd-fsck@.service", device], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+        for line in ("What=" + device, "Wants=" + check, "After=" + check):
+            self.assertIn(line, unit)
 
 
 if __name__ == "__main__":
