@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Tests what the role `base` says of a machine before it changes it (roles/base/tasks/suitable.yml), with programs in place of the machine's: ansible/tests/suitable_test.py"""
+"""Tests what the role `base` says of a machine before it changes it (roles/base/tasks/suitable.yml), and of another time service (time.yml), with programs in place of the machine's: ansible/tests/suitable_test.py"""
 
 import json
 import os
@@ -9,7 +9,7 @@ import tempfile
 import time
 import unittest
 
-tasks = pathlib.Path(__file__).resolve().parents[1] / "roles/base/tasks/suitable.yml"
+role = pathlib.Path(__file__).resolve().parents[1] / "roles/base/tasks"
 
 
 class Suitable(unittest.TestCase):
@@ -24,17 +24,29 @@ class Suitable(unittest.TestCase):
                 "cat": "printf '%s'" % limits,
                 "date": 'case $* in *set=*) echo "$@" >%s ;; *) echo %d ;; esac' % (set_clock, now),
             }
-            for program, script in programs.items():
-                (directory / program).write_text("#!/bin/sh\n%s\n" % script)
-                (directory / program).chmod(0o755)
-            # The lookup of the control host's clock runs without these programs.
-            play = {"hosts": "localhost", "connection": "local", "gather_facts": False, "tasks": [{"ansible.builtin.include_tasks": str(tasks)}]}
-            play["environment"] = {"PATH": "%s:%s" % (directory, os.environ["PATH"])}
-            (directory / "play.json").write_text(json.dumps([play]))
-            run = subprocess.run(
-                ["ansible-playbook", "-i", "localhost,", "play.json"], cwd=directory, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, timeout=200
-            )
-            return " ".join(run.stdout.split()), set_clock.read_text() if set_clock.exists() else ""
+            said = self.run_tasks(directory, "suitable.yml", programs, {})
+            return said, set_clock.read_text() if set_clock.exists() else ""
+
+    def run_tasks(self, directory, file, programs, variables):
+        """Runs a file of the role's tasks with these programs, shell commands by name, and returns Ansible's output in one line."""
+        for program, script in programs.items():
+            (directory / program).write_text("#!/bin/sh\n%s\n" % script)
+            (directory / program).chmod(0o755)
+        # The lookup of the control host's clock runs without these programs.
+        play = {"hosts": "localhost", "connection": "local", "gather_facts": False, "vars": variables, "tasks": [{"ansible.builtin.include_tasks": str(role / file)}]}
+        play["environment"] = {"PATH": "%s:%s" % (directory, os.environ["PATH"])}
+        (directory / "play.json").write_text(json.dumps([play]))
+        run = subprocess.run(
+            ["ansible-playbook", "-i", "localhost,", "play.json"], cwd=directory, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, timeout=200
+        )
+        return " ".join(run.stdout.split())
+
+    def test_Time_servers_that_another_time_service_does_not_use_are_told(self):
+        with tempfile.TemporaryDirectory() as name:
+            programs = {"dpkg-query": "printf 'chrony installed\\nntpsec not-installed\\n'"}
+            said = self.run_tasks(pathlib.Path(name), "time.yml", programs, {"rookery_ntp_servers": ["ntp.home.example"]})
+        self.assertIn("localhost has chrony, so rookery_ntp_servers has no effect there.", said)
+        self.assertIn("failed=0", said)
 
     def test_A_suitable_machine_is_not_changed(self):
         for limits in ("cpu io memory pids", "#subsys_name hierarchy num_cgroups enabled\\nmemory\\t0\\t80\\t1\\n"):
