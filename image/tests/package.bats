@@ -21,6 +21,15 @@ make_users() { # creates the package's users, beside those of $BATS_TEST_TMPDIR/
   done
 }
 
+@test "The package depends on a provider of the program that creates its user" {
+  grep -q '^  systemd-sysusers ' "$package/control/postinst"
+  depends=$(sed -n 's/^Depends: //p' "$package/control/control.in")
+  for provider in ${depends##*, }; do
+    case $provider in '|' | systemd | systemd-standalone-sysusers | systemd-sysusers) ;; *) echo "$provider does not contain systemd-sysusers"; false ;; esac
+  done
+  [[ $depends == *systemd-sysusers* ]]
+}
+
 @test "The package's user gets an ID of Debian's dynamic range" {
   make_users
   id=$(awk -F: '$1 == "rookery" { print $3 }' "$BATS_TEST_TMPDIR/etc/passwd")
