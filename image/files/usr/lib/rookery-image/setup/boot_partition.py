@@ -26,7 +26,7 @@ def log_bytes(text: str, present_bytes: int = 0) -> bytes:
     return data.ljust(min(present_bytes, RESERVED_BYTES))
 
 
-# Files that are not read, although their owner may expect it, and what to do instead. Programs for Raspberry Pi OS write the first ones.
+# Files that owners and programs for Raspberry Pi OS write and that are not read, and what to do instead.
 FILES_OF_OTHERS = {
     "firstrun.sh": "Raspberry Pi Imager's settings for Raspberry Pi OS are not read. Add Rookery's repository to Imager (--repo FILE.imager.json), or use rookery.toml",
     "custom.toml": "settings for Raspberry Pi OS are not read. Use rookery.toml",
@@ -41,7 +41,7 @@ FILES_OF_OTHERS = {
     "authorized_keys": "SSH keys are read from rookery.toml, section [ssh]",
 }
 ENDINGS_OF_OTHERS = {".pub": FILES_OF_OTHERS["authorized_keys"], ".nmconnection": FILES_OF_OTHERS["wpa_supplicant.conf"]}
-# U-Boot reads the fourth, the firmware the last.
+# boot.env is read by U-Boot, and config.txt by the firmware.
 BOOT_ENVIRONMENT = "boot.env"
 READ = (SETTINGS, "user-data", "network-config", BOOT_ENVIRONMENT, "config.txt")
 FULL = "\nThe boot partition is full, so this log is not complete: the screen shows the rest. Delete your own files from the partition.\n"

@@ -11,7 +11,7 @@ from system import Machine
 
 # The board and the card that used the data last; no serial numbers, only their hashes.
 LAST = system.HOST + "/last-used.json"
-# What was noticed at this boot's first look; `LAST` is then overwritten.
+# The sentences of this boot's first comparison. It overwrites `LAST`, so a second comparison would find no change.
 NOTICED = "/run/rookery-image/noticed.txt"
 IDENTITY_BYTES = 4096
 # The node's identity on a card's data partition, and on a drive that is a node's whole home.

@@ -65,7 +65,7 @@ class Settings:
     memory: str | None = None
     redis_listen: str | None = None
     redis_database: str | None = None
-    # Those of LASTING that have a problem. A setting that is missing there may be the faulty one, so the machine keeps what it stored before.
+    # The entries of LASTING with a problem in the file. What the file lacks there may be misspelt, so the machine keeps what it stored before.
     in_doubt: set[str] = field(default_factory=set)
 
 

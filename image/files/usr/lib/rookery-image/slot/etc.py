@@ -273,7 +273,7 @@ def replace(path: Path, text: str) -> None:
         file.flush()
         os.fsync(file.fileno())
     part.replace(path)
-    # The new slot may start right after the next step, with the groups of the release and without its accounts.
+    # Otherwise a power cut before the file system's next commit could leave the release's groups without its accounts.
     durable.sync_directory(path.parent)
 
 
