@@ -135,7 +135,8 @@ class Networks:
     def order(self, name):
         """Returns the addresses of a node, the best first."""
         addresses = self.nodes[name]
-        # A node on the control host has only addresses of it. Of another node these are bridges that both machines have, such as Docker's.
+        # All addresses of a node on the control host are the control host's own. If another node announces one of them, it is that of a bridge which both machines have,
+        # such as Docker's.
         is_own = all(parsed(address) in self.own for address in addresses)
         return sorted(addresses, key=lambda address: self.key(name, address, is_own))
 
