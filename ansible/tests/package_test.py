@@ -32,8 +32,8 @@ class Package(unittest.TestCase):
     def check(self, package, cached):
         """Returns what `--check` with a package says about a machine that has version 2 installed and `cached` in /var/cache/rookery."""
         variables = {
-            "rookery_package": str(package),
-            "rookery_package_sha256": hashlib.sha256(package.read_bytes()).hexdigest(),
+            "rookery_package": str(package or ""),
+            "rookery_package_sha256": hashlib.sha256(package.read_bytes()).hexdigest() if package else "",
             "rookery_upgrade": True,
             "rookery_downgrade": False,
             "node_installed": {"stdout": "installed 2"},
@@ -61,6 +61,9 @@ class Package(unittest.TestCase):
         self.assertIn("RESULT version unknown", self.check(good, cached=refused))
         self.assertIn("rookery_1.deb is older than 2", self.check(refused, cached=refused))
         self.assertIn("RESULT version 3", self.check(good, cached=good))
+
+    def test_A_machine_with_plain_Debian_needs_a_package_and_not_a_bundle(self):
+        self.assertIn("RESULT localhost runs plain Debian, and rookery_package, the package to install there, is empty", self.check(None, cached=self.package("1")))
 
 
 if __name__ == "__main__":
