@@ -3,6 +3,7 @@
 import errno
 import re
 import sys
+import threading
 import unittest
 from pathlib import Path
 from unittest import mock
@@ -59,6 +60,28 @@ class TheLog(Directory):
             self.assertEqual(self.log.read_bytes().rstrip(b" "), text.replace("\n", "\r\n").encode())
             self.assertEqual(self.log.stat().st_ino, before.st_ino)
             self.assertEqual(self.log.stat().st_size % 4096, 0)
+
+    def test_two_programs_do_not_have_the_boot_partition_writable_at_once(self):
+        steps, first_has_begun, second_came = [], threading.Event(), threading.Event()
+
+        def run(command, **_):
+            steps.append((threading.current_thread().name, command[2]))
+            if len(steps) == 1:
+                first_has_begun.set()
+                # The other thread comes here meanwhile, if nothing keeps it.
+                second_came.wait(0.3)
+            else:
+                second_came.set()
+            return mock.Mock(stdout="")
+
+        boot = BootPartition(system.Machine(self.root, commands=run))
+        first, second = (threading.Thread(target=boot.report, args=(text,), name=text) for text in ("one\n", "two\n"))
+        first.start()
+        first_has_begun.wait()
+        second.start()
+        first.join()
+        second.join()
+        self.assertEqual(steps, [(name, step) for name in ("one\n", "two\n") for step in ("remount,rw", "remount,ro")])
 
     def test_only_addresses_at_which_the_node_listens_are_shown(self):
         links = '[{"addr_info": [{"local": "192.168.1.11"}, {"local": "fd00::11"}, {"local": "fd00::99", "temporary": true}]}]'

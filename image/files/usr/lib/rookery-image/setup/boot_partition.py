@@ -1,6 +1,7 @@
 """The boot partition, which every PC can read: input is rookery.toml and Raspberry Pi Imager's files, output is rookery-first-boot.log. It is mounted read-only except during a write."""
 
 import errno
+import fcntl
 import os
 import re
 from contextlib import contextmanager
@@ -10,6 +11,8 @@ from settings import without_secrets
 from system import Machine
 
 SETTINGS = "rookery.toml"
+# Held by the process that has the partition writable.
+LOCK = "/run/rookery-image/boot-partition.lock"
 LOG = "rookery-first-boot.log"
 
 
@@ -89,11 +92,14 @@ class BootPartition:
 
     @contextmanager
     def _writable(self):
-        self._machine.run("mount", "-o", "remount,rw", self._mounted_at)
-        try:
-            yield
-        finally:
-            self._machine.run("mount", "-o", "remount,ro", self._mounted_at)
+        # The greeting may write while a drive was attached and the setup runs again. One would make the partition read-only under the other.
+        with open(self._machine.path(LOCK), "w", encoding="ascii") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            self._machine.run("mount", "-o", "remount,rw", self._mounted_at)
+            try:
+                yield
+            finally:
+                self._machine.run("mount", "-o", "remount,ro", self._mounted_at)
 
     def is_mounted(self) -> bool:
         """Whether the partition has any file. A mounted one has at least the firmware."""
