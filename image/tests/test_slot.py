@@ -8,6 +8,7 @@ import io
 import json
 import os
 import random
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -60,6 +61,20 @@ class State(unittest.TestCase):
             self.disk.write_bytes(damaged)
             self.assertEqual(state.read(self.disk), SlotState("b"))
             self.disk.write_bytes(valid)
+
+    @unittest.skipUnless(os.geteuid() == 0 and shutil.which("losetup"), "loop devices need root")
+    def test_a_disk_gets_two_writes_of_one_sector_each(self):
+        os.truncate(self.disk, 1 << 20)
+        device = subprocess.run(["losetup", "--find", "--show", self.disk], check=True, capture_output=True, text=True).stdout.strip()
+        self.addCleanup(subprocess.run, ["losetup", "--detach", device], check=True)
+
+        def sectors_written() -> int:
+            return int(Path(f"/sys/block/{Path(device).name}/stat").read_text(encoding="ascii").split()[6])
+
+        before = sectors_written()
+        state.write(device, SlotState("a", "b", 3))
+        self.assertEqual(sectors_written() - before, 2)
+        self.assertEqual(state.read(device), SlotState("a", "b", 3))
 
     def test_only_the_two_sectors_are_written(self):
         before = self.disk.read_bytes()

@@ -4,10 +4,12 @@ It is stored twice, in two sectors before the first partition. Each is an enviro
 508 bytes, which hold NAME=VALUE texts, each ended by a zero byte. The sectors are written and synced one after the other, so that one of them survives a power cut.
 """
 
+import mmap
 import os
 import struct
 import zlib
 from dataclasses import dataclass
+from pathlib import Path
 
 SECTOR_BYTES = 512
 SECTORS = (16, 17)
@@ -59,12 +61,27 @@ def read(disk: str) -> SlotState:
 
 
 def write(disk: str, state: SlotState) -> None:
-    """Writes both sectors durably."""
-    descriptor = os.open(disk, os.O_WRONLY)
+    """Writes both sectors durably, one after the other."""
+    descriptor = open_for_sectors(disk)
+    # Direct writes need memory at the begin of a page.
+    with mmap.mmap(-1, SECTOR_BYTES) as data:
+        data.write(state.encode())
+        try:
+            for sector in SECTORS:
+                if os.pwritev(descriptor, [data], sector * SECTOR_BYTES) != SECTOR_BYTES:
+                    raise OSError(f"{disk}: sector {sector} was not written")
+                os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def open_for_sectors(disk: str) -> int:
+    """Opens a disk so that a write of one sector writes no other. Through its cache the kernel writes blocks of 4 KiB: both copies of the state and the sectors of
+    data-partition.sh at once, which a power cut may damage together."""
+    sector_bytes = 0
     try:
-        for sector in SECTORS:
-            if os.pwrite(descriptor, state.encode(), sector * SECTOR_BYTES) != SECTOR_BYTES:
-                raise OSError(f"{disk}: sector {sector} was not written")
-            os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        with open(f"/sys/class/block/{Path(disk).resolve().name}/queue/logical_block_size", encoding="ascii") as file:
+            sector_bytes = int(file.read())
+    except (OSError, ValueError):
+        pass
+    return os.open(disk, os.O_WRONLY | (os.O_DIRECT if sector_bytes == SECTOR_BYTES else 0))
