@@ -45,6 +45,17 @@ class Roles(unittest.TestCase):
             with self.subTest(name):
                 self.assertFalse(isinstance(argv, list) and argv[:1] == ["dpkg"] and {"--install", "-i"} & set(argv))
 
+    def test_node_exporter_leaves_the_network_also_in_a_run_that_ends_early(self):
+        named = [(name, task) for name, task in self.tasks if name.startswith("roles/monitoring/tasks/node_exporter.yml")]
+        self.assertFalse([name for name, task in named if "notify" in task])
+        states = [task["ansible.builtin.systemd"]["state"] for _, task in named if "ansible.builtin.systemd" in task]
+        self.assertEqual(len(states), 1)
+        expression = jinja2.Environment()
+        expression.tests["changed"] = lambda result: result["changed"]
+        for changed, installed, state in ((True, "installed", "restarted"), (True, "", "started"), (False, "installed", "started")):
+            rendered = expression.from_string(states[0]).render(monitoring_exporter_settings={"changed": changed}, monitoring_exporter={"stdout": installed})
+            self.assertEqual(rendered, state)
+
     def test_A_disk_is_checked_before_it_is_mounted(self):
         template = (collection / "roles/storage/templates/var-lib-rookery.mount.j2").read_text()
         identity = "0a1b2c3d-0000-4000-8000-00000000ff01"
