@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Tests what holds for the tasks of all roles and playbooks: ansible/tests/roles_test.py"""
 
 import pathlib
