@@ -318,6 +318,10 @@ class TheMachine(Directory):
         for shadow, groups in (("", ""), (password, ""), ("", group)):
             self.assertEqual(self.commands_of(line, shadow, groups)[:2], [("userdel", "admin"), create])
         self.assertNotIn(create, self.commands_of(line, password, "people:x:1000:\n"))
+        (self.root / "etc/shadow").unlink()
+        (self.root / "etc/shadow").mkdir()
+        system.create_account(system.Machine(self.root, commands=self.fail), "admin")
+        (self.root / "etc/shadow").rmdir()
         (self.root / "home/admin").rename(self.root / "home/gone")
         self.assertEqual(self.commands_of(line, password, group), [("mkhomedir_helper", "admin", "0077"), give])
 

@@ -257,8 +257,10 @@ def create_account(machine: Machine, name: str) -> None:
     /etc/shadow or its group, with which no login is possible, is created again."""
     fields = account(machine, name)
     if fields is not None:
-        has_password_line = re.search(rf"^{re.escape(name)}:", machine.read("/etc/shadow") or "", re.MULTILINE) is not None
-        if has_password_line and re.search(rf"^[^:]+:[^:]*:{re.escape(fields[3])}:", machine.read("/etc/group") or "", re.MULTILINE) is not None:
+        passwords, groups = machine.read("/etc/shadow"), machine.read("/etc/group")
+        # A file that cannot be read says nothing about the account.
+        has_password_line = passwords is None or re.search(rf"^{re.escape(name)}:", passwords, re.MULTILINE) is not None
+        if has_password_line and (groups is None or re.search(rf"^[^:]+:[^:]*:{re.escape(fields[3])}:", groups, re.MULTILINE) is not None):
             return
     # After a power cut these name a process of the previous start. A process that has its number now would make useradd fail.
     for file in ("passwd", "shadow", "group", "gshadow", "subuid", "subgid"):
