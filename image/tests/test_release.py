@@ -1,5 +1,6 @@
 """Tests the refusals of `image/release`, and the files that its dry run lists."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -108,6 +109,42 @@ class Release(unittest.TestCase):
         folder = "artifacts/release/1.2.3+os20261130.0053"
         self.assertEqual(set(result.stdout.split()), {f"{folder}/{name}" for name in ("NOTES", "SHA256SUMS")}
                          | {f"{folder}/rookery-1.2.3+os20261130.0053-{arch}.{end}" for arch in ("amd64", "arm64") for end in ("img.zst", "update.tar", "sbom.json", "imager.json")})
+
+    def test_images_without_a_published_address_are_told(self):
+        self.git("tag", "v1.2.3")
+        self.lock("1.0-1+deb13u1", 1795999999)
+        for address, is_told in (("", True), ("https://example.org/v1.2.3", False)):
+            result = self.release("--os", "--dry-run", environment=os.environ | {"RELEASE_URL": address})
+            self.assertEqual("RELEASE_URL is not set" in result.stderr, is_told, result.stderr)
+
+    def test_imager_finds_the_image_at_the_published_address(self):
+        image = self.top / "rookery.img"
+        image.write_text("x")
+        image.with_name("rookery.img.zst").write_text("x")
+        for address, url in (("", self.top.resolve().as_uri()), ("https://example.org/v1/", "https://example.org/v1")):
+            result = subprocess.run([TOP / "image/describe", "imager", "1", "arm64", image], check=True, capture_output=True, text=True,
+                                    env=os.environ | {"SOURCE_DATE_EPOCH": "0", "RELEASE_URL": address})
+            self.assertEqual(json.loads(result.stdout)["os_list"][0]["url"], f"{url}/rookery.img.zst")
+
+    @unittest.skipUnless(os.geteuid() == 0, "image/build needs root")
+    def test_another_published_address_runs_the_step_that_uses_it_again(self):
+        programs = self.top / "bin"
+        programs.mkdir()
+        for name in ("mmdebstrap", "arch-test", "curl", "unshare"):
+            (programs / name).symlink_to("/bin/true")
+        for file in ("image/build", "image/lib.sh"):
+            shutil.copy(TOP / file, self.top / file)
+        key = self.top / "signing.key"
+        subprocess.run(["openssl", "genpkey", "-algorithm", "ed25519", "-out", key], check=True, capture_output=True)
+        (self.top / "image/steps").mkdir()
+        for name, use in (("10-other", ""), ("80-release", "export RELEASE_URL")):
+            (self.top / "image/steps" / name).write_text(f"#!/bin/sh\n# A step.\n# Needs: image/lib.sh\n# Leaves: image/lib.sh\n{use}\n")
+            (self.top / "image/steps" / name).chmod(0o755)
+        architecture = subprocess.run(["dpkg", "--print-architecture"], capture_output=True, text=True, check=True).stdout.strip()
+        for address, skipped in (("https://a.example", 0), ("https://a.example", 2), ("https://b.example", 1)):
+            environment = {"UPDATE_KEY": str(key), "RELEASE_URL": address, "PATH": f"{programs}:{os.environ['PATH']}"}
+            result = subprocess.run([self.top / "image/build", "--arch", architecture], capture_output=True, text=True, check=True, env=os.environ | environment)
+            self.assertEqual(result.stdout.count("unchanged, skipped"), skipped, result.stdout)
 
     @unittest.skipUnless(os.geteuid() == 0, "needs root")
     def test_locks_are_committed_as_the_owner_of_the_checkout_when_root_builds(self):
