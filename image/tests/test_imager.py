@@ -195,6 +195,12 @@ ssh_pwauth: false
             self.assertIn(words, report)
         self.assertEqual(self.text("home/bob/.ssh/authorized_keys"), KEY + "\n")
 
+    def test_a_key_that_is_set_twice_is_reported(self):
+        report = self.start_with("hostname: pi-7\nuser:\n  name: bob\n  name: carl\nhostname: pi-8\n", None)
+        self.assertIn("user-data: 'hostname' (line 1) is not used, because line 5 sets it again", report)
+        self.assertIn("user-data: 'name' (line 3) is not used, because line 4 sets it again", report)
+        self.assertEqual(self.text("etc/hostname"), "pi-8\n")
+
     def test_a_character_that_no_file_can_have_does_not_prevent_the_report(self):
         report = self.start_with('hostname: "pi\\ud800"\n', self.NETWORK.replace('caf\\xc3\\xa9', '\\ud800'))
         self.assertIn("'pi?' (line 1) cannot be a host name", report)

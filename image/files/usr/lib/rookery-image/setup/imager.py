@@ -60,11 +60,12 @@ class Text(str):
 
 
 class Mapping(dict):
-    """A mapping, with the line of each key."""
+    """A mapping, with the line of each key. `hidden` has the key and line of each value that a later line of the same key hides."""
 
     def __init__(self):
         super().__init__()
         self.lines: dict[str, int] = {}
+        self.hidden: list[tuple[str, int]] = []
 
 
 def value_of(node, depth: int = 0):
@@ -76,6 +77,8 @@ def value_of(node, depth: int = 0):
             mapping_value = Mapping()
             for key, value in node.value:
                 name = network_name(str(key.value))
+                if name in mapping_value:
+                    mapping_value.hidden.append((name, mapping_value.lines[name]))
                 mapping_value[name] = value_of(value, depth + 1)
                 mapping_value.lines[name] = key.start_mark.line + 1
             return mapping_value
@@ -123,7 +126,7 @@ def mapping_at(value, *keys) -> dict:
 
 def unused(document: Mapping, file: str, path: str = "") -> list[str]:
     """The keys of a document that are not used, each with its line and the reason. An unknown key is named without the keys below it."""
-    notes = []
+    notes = [f"{file}: '{key}' (line {line}) is not used, because line {document.lines[key]} sets it again" for key, line in document.hidden]
     for key, value in document.items():
         place = f"{path}.{key}" if path else key
         # Names of interfaces and networks are the owner's.
