@@ -45,6 +45,15 @@ class Roles(unittest.TestCase):
             with self.subTest(name):
                 self.assertFalse(isinstance(argv, list) and argv[:1] == ["dpkg"] and {"--install", "-i"} & set(argv))
 
+    def test_a_machine_that_does_not_come_back_at_its_address_is_reported(self):
+        found = [task for name, task in self.tasks if name == "roles/node/tasks/bundle.yml: Read the state of the slots"]
+        self.assertEqual([task.get("ignore_unreachable") for task in found], [True])
+        report = next(task for name, task in self.tasks if name == "roles/node/tasks/bundle.yml: Report the failed upgrade")
+        message = jinja2.Environment().from_string(report["vars"]["not_serving_message"])
+        variables = {"rookery_bundle_release": "0.2.0+os1", "failure": "Timed out", "inventory_hostname": "pi-1", "ansible_host": "192.168.1.11"}
+        self.assertIn("It does not answer at 192.168.1.11. If it has another address now,", message.render(node_slot_state={"unreachable": True}, **variables))
+        self.assertNotIn("does not answer", message.render(node_slot_state={"rc": 0}, **variables))
+
     def test_node_exporter_leaves_the_network_also_in_a_run_that_ends_early(self):
         named = [(name, task) for name, task in self.tasks if name.startswith("roles/monitoring/tasks/node_exporter.yml")]
         self.assertFalse([name for name, task in named if "notify" in task])
