@@ -87,6 +87,16 @@ ssh_pwauth: false
         self.assertIn("no problems found", first_boot.set_up(self.machine, self.boot))
         self.assertEqual(self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf"), wifi)
 
+    def test_the_country_that_imager_1_writes_as_a_command_is_used(self):
+        user_data = "#cloud-config\nhostname: pi-9\nruncmd:\n- localectl set-x11-keymap \"de\" pc105\n- sed -i 's/^\\s*REGDOMAIN=\\S*/REGDOMAIN=DE/' /etc/default/crda || true\n"
+        network = "version: 2\nwifis:\n  renderer: networkd\n  wlan0:\n    dhcp4: true\n    optional: true\n    access-points:\n      \"home\":\n        password: \"" + self.PSK + "\"\n"
+        for change, country in (("DE", "DE"), ("FR", "FR")):
+            self.assertIn("no problems found", self.start_with(user_data.replace("DE", change), network))
+            self.assertIn(f"country={country}\n", self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf"))
+        self.assertIn("no problems found", self.start_with(user_data, network.replace("dhcp4: true", "regulatory-domain: GB")))
+        self.assertIn("country=GB\n", self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf"))
+        self.assertIn("the wireless country is missing", self.start_with(user_data.replace("DE", "x"), network))
+
     def test_imagers_network_without_a_country_gets_that_of_rookery_toml(self):
         (self.root / "usr/share/zoneinfo/zone.tab").write_text("DE\t+5230+01322\tEurope/Berlin\n", encoding="utf-8")
         network = self.NETWORK.replace('      regulatory-domain: "DE"\n', "")

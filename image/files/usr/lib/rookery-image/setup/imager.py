@@ -205,6 +205,12 @@ def read_user_data(document: dict, settings: Settings, zones, problems: list[str
         problems.append(f"{USER_DATA}: Raspberry Pi Imager was told to create an account with a password, which Rookery does not support. Choose SSH with public keys there, or set keys in rookery.toml")
 
 
+def country_of_commands(document: dict, zones) -> str | None:
+    """The wireless country in a command of `user-data`. Imager 1 writes it there, and not into `network-config`."""
+    matches = [re.search(r"\bREGDOMAIN=([A-Z]{2})\b", command) for command in as_list(document.get("runcmd")) if isinstance(command, Text)]
+    return next((match[1] for match in matches if match is not None and is_country(match[1], zones)), None)
+
+
 def read_network_config(document: dict, settings: Settings, zones, country_of_toml: str | None, problems: list[str]) -> None:
     """Stores the values of `network-config` in `settings`, and appends their problems. `country_of_toml` is that of rookery.toml, for a file without one."""
     for interface in mapping_at(document, "wifis").values():
@@ -242,6 +248,7 @@ def parse(user_data: str | None, network_config: str | None, zones, country_of_t
     settings, problems = Settings(), []
     user_document, network_document = mapping(user_data, USER_DATA, problems), mapping(network_config, NETWORK_CONFIG, problems)
     read_user_data(user_document or Mapping(), settings, zones, problems)
+    settings.wifi_country = country_of_commands(user_document or Mapping(), zones)
     problems_before = len(problems)
     network = mapping_at(network_document, "network") or network_document or Mapping()
     read_network_config(network, settings, zones, country_of_toml, problems)
