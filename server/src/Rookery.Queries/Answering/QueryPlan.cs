@@ -1,6 +1,8 @@
 using System.Globalization;
 using System.Text;
 using Rookery.Documents.Databases;
+using Rookery.Documents.Parsing;
+using Rookery.Platform;
 using Rookery.Queries.Conditions;
 using Rookery.Queries.Execution;
 using Rookery.Queries.FullText;
@@ -182,6 +184,7 @@ public sealed class QueryPlan : IDisposable
         bool isChange
     )
     {
+        RefuseLongName(written.Source);
         using var values = new PlannedValues(database);
         var parameters = QueryParameters.Read(request.Parameters, values.Read);
         var query = StoredFacetSetups.Inline(written, parameters, database);
@@ -294,6 +297,21 @@ public sealed class QueryPlan : IDisposable
         {
             fullText.Dispose();
             throw;
+        }
+    }
+
+    // Refused before the query defines an automatic index of that name.
+    private static void RefuseLongName(Source source)
+    {
+        int bytes = source.Kind == SourceKind.Collection ? Encoding.UTF8.GetByteCount(source.Name) : 0;
+        if (bytes > DocumentLimits.MaxCollectionBytes)
+        {
+            throw new QueryException(
+                QueryFault.Invalid,
+                $"The name of a collection has at most {Amount.Number(DocumentLimits.MaxCollectionBytes)} B of UTF-8; "
+                    + $"this one has {Amount.Number(bytes)} B.",
+                source.Position
+            );
         }
     }
 

@@ -59,6 +59,21 @@ public sealed class QueryRouteTests(RunningServer server) : IClassFixture<Runnin
     }
 
     [Fact]
+    public async Task A_query_of_a_collection_whose_name_is_too_long_is_refused_and_defines_no_index()
+    {
+        string db = await FillAsync();
+        string body = $$"""{"Query":"from '{{new string('x', 2_000)}}' where name = 'a'"}""";
+        for (int attempt = 0; attempt < 2; attempt++)
+        {
+            var refused = await server.SendAsync("POST", db + "/queries", body);
+            Assert.Equal(400, refused.Status);
+            Assert.Contains("The name of a collection has at most", refused.Body, StringComparison.Ordinal);
+        }
+
+        Assert.Empty((await server.SendAsync("GET", db + "/indexes")).Json.GetProperty("Results").EnumerateArray());
+    }
+
+    [Fact]
     public async Task An_unchanged_answer_is_not_sent_again_and_a_changed_one_is()
     {
         string db = await FillAsync();
