@@ -98,7 +98,11 @@ internal static class BasisChooser
         }
 
         var basis = TryUse(engine, database, choice, name, newestEtag);
-        if (basis is null && choice.ToDefine is null && IsScannedMeanwhile(database, plan, choice))
+        if (
+            basis is null
+            && choice.ToDefine is null
+            && (NeedsScan(plan) || IsScannedMeanwhile(database, plan, choice))
+        )
         {
             basis = QueryBasis.OfDocuments(name, newestEtag);
         }
@@ -243,12 +247,8 @@ internal static class BasisChooser
             return mayScan ? QueryBasis.OfDocuments(name, newestEtag) : throw new QueryException(refusal);
         }
         // An index that existed before and is still being built may take long, so the documents are scanned at once
-        // instead of waiting for the index, unless a scan would be expensive. A query that only a scan can answer, such
-        // as one for facets, waits for no index.
-        bool needsScan =
-            plan is { NamedIndex: null, Compiled: { IsGrouped: false } compiled }
-            && !IndexedQueries.CanAnswer(compiled);
-        bool scansAtOnce = needsScan || (mayScan && choice.ToDefine is null && !choice.IsScanExpensive);
+        // instead of waiting for the index, unless a scan would be expensive.
+        bool scansAtOnce = NeedsScan(plan) || (mayScan && choice.ToDefine is null && !choice.IsScanExpensive);
         if (scansAtOnce)
         {
             return QueryBasis.OfDocuments(name, newestEtag);
@@ -273,6 +273,10 @@ internal static class BasisChooser
             ? QueryBasis.OfDocuments(name, newestEtag)
             : BasisOfIndex(engine, database, plan, name, isCaughtUp, newestEtag);
     }
+
+    // Whether only a scan can answer the query, such as one for facets. It waits for no index.
+    private static bool NeedsScan(QueryPlan plan) =>
+        plan is { NamedIndex: null, Compiled: { IsGrouped: false } compiled } && !IndexedQueries.CanAnswer(compiled);
 
     // Whether documents are scanned while the automatic index is not up to date, because they are few.
     private static bool IsScannedMeanwhile(Database database, QueryPlan plan, IndexChoice choice) =>

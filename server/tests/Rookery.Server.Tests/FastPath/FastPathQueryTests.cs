@@ -80,7 +80,8 @@ public sealed partial class FastPathQueryTests : IAsyncLifetime
     [InlineData("from Users where name = 'n1' order by random() select age limit 40", false)]
     public async Task A_query_that_needs_no_wait_is_answered_as_by_the_full_pipeline(string text, bool hasTag = true)
     {
-        await DefineIndexAsync(text);
+        // A query for facets waits for no index.
+        await DefineIndexAsync(text.Replace(" select facet(city)", "", StringComparison.Ordinal));
         long before = FastPathAnswers;
         var fast = await QueryAsync(text);
         Assert.Equal(before + 1, FastPathAnswers);
