@@ -32,7 +32,7 @@ internal sealed class Member
         Transfer = new LeadershipTransfer(State, _tracker, _outbox);
         _storeWatch = new StoreWatch(State, _tracker, Transfer, _election, _outbox);
         Replication = new Replication(State, _tracker, Reads, Transfer, _outbox);
-        Changes = new MemberChanges(State, _tracker, Replication, Transfer);
+        Changes = new MemberChanges(State, _tracker, Replication, Transfer, Outcomes);
     }
 
     public MemberState State { get; }

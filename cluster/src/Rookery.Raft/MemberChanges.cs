@@ -8,7 +8,8 @@ internal sealed class MemberChanges(
     MemberState state,
     ProgressTracker tracker,
     Replication replication,
-    LeadershipTransfer transfer
+    LeadershipTransfer transfer,
+    OutcomeComparison outcomes
 )
 {
     /// <summary>Changes a member's role, if the change is safe now.</summary>
@@ -23,6 +24,7 @@ internal sealed class MemberChanges(
         if (answer == ChangeAnswer.Accepted)
         {
             replication.AppendOwn(EntryType.Configuration, ConfigurationAfter(change, node));
+            outcomes.HandleVotersChanged();
         }
 
         return answer;

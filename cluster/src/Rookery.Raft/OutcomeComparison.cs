@@ -17,29 +17,11 @@ internal sealed class OutcomeComparison(MemberState state, ProgressTracker track
     private long _askedIndex;
     private long _askedAt;
 
-    // Whether voters differed at the last reply, and no majority of them agreed.
-    private bool _differed;
-
     /// <summary>The last outcome hash on which a majority of the voters agreed; zeros before the first.</summary>
     public OutcomeHash Agreed { get; private set; }
 
-    /// <summary>
-    /// Whether voters differ and no majority of them agrees yet. Judged by the present voters: once a voter that
-    /// differed is removed, there may be no further reply that settles the comparison.
-    /// </summary>
-    public bool VotersDiffer
-    {
-        get
-        {
-            if (!_differed)
-            {
-                return false;
-            }
-
-            Span<long> hashes = stackalloc long[Configuration.MaxVoters];
-            return HashOfMajority(hashes[..CollectOfVoters(hashes)]) is null;
-        }
-    }
+    /// <summary>Whether voters differ and no majority of them agrees yet.</summary>
+    public bool VotersDiffer { get; private set; }
 
     /// <summary>Whether this node's state differs from a majority's: it must stop.</summary>
     public bool HasDiverged { get; private set; }
@@ -69,8 +51,14 @@ internal sealed class OutcomeComparison(MemberState state, ProgressTracker track
     {
         Agreed = default;
         _askedIndex = 0;
-        _differed = false;
+        VotersDiffer = false;
     }
+
+    /// <summary>
+    /// Ends the difference of voters when this leader has become the only voter. The voter that differed may leave
+    /// before its next reply, and then no reply would end it.
+    /// </summary>
+    public void HandleVotersChanged() => VotersDiffer &= state.Configuration.Majority > 1;
 
     /// <summary>
     /// Returns the index at which the leader compares members. A new one is chosen when the last comparison is settled
@@ -102,16 +90,16 @@ internal sealed class OutcomeComparison(MemberState state, ProgressTracker track
         if (HashOfMajority(hashes) is { } hash)
         {
             Agreed = new OutcomeHash(_askedIndex, hash);
-            _differed = false;
+            VotersDiffer = false;
             Compare(Agreed);
             return;
         }
 
-        bool differedBefore = _differed;
-        _differed = hashes.Length > 0 && hashes[0] != hashes[^1];
+        bool differedBefore = VotersDiffer;
+        VotersDiffer = hashes.Length > 0 && hashes[0] != hashes[^1];
 
         // Report once, not for each answer to a heartbeat.
-        if (_differed && !differedBefore)
+        if (VotersDiffer && !differedBefore)
         {
             Coverage.Count(RareBranch.OutcomesDiffer);
             outbox.Output.Report(CoreEvent.OutcomesDiffer, peer.Node);
