@@ -82,6 +82,10 @@ internal sealed class Heartbeats(
         {
             state.ElectionTimeoutMicroseconds = MeasureElectionTimeout();
             _measureDue = state.Now + Interval;
+            foreach (var peer in tracker)
+            {
+                peer.RoundTrips.BeginPeriod();
+            }
         }
 
         _due = state.Now + Interval;
