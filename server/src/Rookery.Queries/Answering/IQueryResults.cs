@@ -68,7 +68,8 @@ public interface IQueryResults : IDisposable
     /// those that were changed or deleted since, and those that have expired. Called before the first move.
     /// </summary>
     /// <param name="expiredIds">The ids of all documents that have expired, in lower case, if no document changed since
-    /// the index read it: then only ids are compared. Null to read each document of the page.</param>
+    /// the index read it: then only ids are compared, unless the page has a limit. Null to read each document of the
+    /// page.</param>
     ValueTask CorrectTotalAsync(IReadOnlySet<byte[]>? expiredIds) => ValueTask.CompletedTask;
 
     /// <summary>Counts the results, on the page or not. Called after the last move.</summary>

@@ -111,7 +111,8 @@ internal sealed class WalkedResults(
             return;
         }
 
-        if (expiredIds is not null)
+        // A limited page is read: it is filled up with further results, of which others may have expired.
+        if (expiredIds is not null && limit == long.MaxValue)
         {
             slices.StartClock();
             _total -= await walk.CountIdsAsync(expiredIds, slices);
