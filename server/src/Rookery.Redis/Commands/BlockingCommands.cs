@@ -65,7 +65,10 @@ internal static class BlockingCommands
             while (true)
             {
                 waiter?.Reset();
-                if (await TryPopAsync(connection, pop))
+
+                // The first look is a read, and a client that has closed its sending half gets its reply. A client that
+                // has left during the wait must not take an element.
+                if (await TryPopAsync(connection, pop, waiter is null ? connection.ReadsEnd : connection.Ended))
                 {
                     return;
                 }
@@ -106,7 +109,11 @@ internal static class BlockingCommands
     }
 
     // Returns false if all lists are empty; otherwise the reply is appended.
-    private static async ValueTask<bool> TryPopAsync(RedisConnection connection, StoredCommand pop)
+    private static async ValueTask<bool> TryPopAsync(
+        RedisConnection connection,
+        StoredCommand pop,
+        CancellationToken ended
+    )
     {
         if (await connection.Data.OpenReaderAsync() is not { } reader)
         {
@@ -117,7 +124,7 @@ internal static class BlockingCommands
         using (reader)
         {
             database = reader.Database.Number;
-            if (!IsAnyFilled(connection, reader, pop.Arguments))
+            if (!IsAnyFilled(connection, reader, pop.Arguments, ended))
             {
                 return false;
             }
@@ -151,7 +158,12 @@ internal static class BlockingCommands
     }
 
     // A key of another type counts as filled, so that the pop answers with the error.
-    private static bool IsAnyFilled(RedisConnection connection, in DatabaseReader reader, RedisArguments arguments)
+    private static bool IsAnyFilled(
+        RedisConnection connection,
+        in DatabaseReader reader,
+        RedisArguments arguments,
+        CancellationToken ended
+    )
     {
         var length = new ReplyBuffer { Version = 3 };
         try
@@ -166,7 +178,7 @@ internal static class BlockingCommands
                     ListLength,
                     new RedisArguments(arguments[i], [new RedisSlice(0, arguments[i].Length)]),
                     length,
-                    connection.ReadsEnd
+                    ended
                 );
                 isFilled = !length.Written.SequenceEqual(":0\r\n"u8);
             }
