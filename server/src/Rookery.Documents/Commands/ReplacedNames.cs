@@ -1,6 +1,7 @@
 using Rookery.Documents.Apply;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Revisions;
+using Rookery.Storage;
 
 namespace Rookery.Documents.Commands;
 
@@ -50,7 +51,8 @@ public sealed class ReplacedNames(Database database)
 
     /// <summary>
     /// Returns the length of the names of counters and of the list of attachments of a stored document, with its whole
-    /// length if a put keeps it as a revision, and with the reads for a new revision; 0 if the document does not exist.
+    /// length if a put keeps it as a revision, and with the reads for a new revision; 0 if the document does not exist
+    /// or cannot be read.
     /// </summary>
     public long NameBytesOf(ReadOnlySpan<byte> id)
     {
@@ -67,6 +69,18 @@ public sealed class ReplacedNames(Database database)
             return 0;
         }
 
+        try
+        {
+            return MeasureNames(id);
+        }
+        catch (DamagedException)
+        {
+            return 0; // the proposal reads the document, too, and refuses the command
+        }
+    }
+
+    private long MeasureNames(ReadOnlySpan<byte> id)
+    {
         using var reader = database.OpenReader();
         if (!reader.TryGetDocument(id, out var document))
         {
