@@ -29,7 +29,7 @@ internal static class LowerNames
 
     /// <summary>
     /// Returns the lower-cased name of a collection; <c>@empty</c> for an empty name. A name that is too long for a
-    /// collection, as a query may contain one, equals the name of no collection.
+    /// collection, as in an index that an earlier version defined for a query, equals the name of no collection.
     /// </summary>
     public static byte[] Collection(string collection)
     {

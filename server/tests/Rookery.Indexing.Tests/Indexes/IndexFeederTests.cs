@@ -481,7 +481,7 @@ public sealed class IndexFeederTests
         );
     }
 
-    /// <summary>A query that names such a collection defines its index before the query is refused.</summary>
+    /// <summary>Earlier versions defined such an index for a query, before they refused the query.</summary>
     [Fact]
     public void An_index_of_a_collection_whose_name_is_longer_than_that_of_any_document_is_empty()
     {
