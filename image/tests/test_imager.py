@@ -200,10 +200,18 @@ ssh_pwauth: false
     def test_values_of_another_shape_are_reported(self):
         user_data = f"user: anna\nusers:\n- default\n- name: bob\n  ssh_authorized_keys: {KEY}\nkeyboard: us\n"
         report = self.start_with(user_data, "network:\n  wifis: wlan0\nethernets: {}\n")
-        for words in ("user-data: 'anna' in 'user' (line 1) is not used: settings are expected there", "'default' in 'users' (line 2) is not used", "'us' in 'keyboard' (line 6) is not used",
-                      "network-config: 'wlan0' in 'wifis' (line 2) is not used", "network-config: 'ethernets' (line 3) is not used: all settings are read from 'network' there"):
+        for words in ("user-data: a value of 'user' (line 1) is not used: settings are expected there", "a value of 'users' (line 2) is not used", "a value of 'keyboard' (line 6) is not used",
+                      "network-config: a value of 'wifis' (line 2) is not used", "network-config: 'ethernets' (line 3) is not used: all settings are read from 'network' there"):
             self.assertIn(words, report)
         self.assertEqual(self.text("home/bob/.ssh/authorized_keys"), KEY + "\n")
+
+    def test_a_passphrase_in_the_wrong_place_is_neither_reported_nor_makes_an_open_network(self):
+        for access_points in ('{"home": "correct horse"}', '{"home": {auth: correct horse}}', "correct horse"):
+            with self.subTest(access_points):
+                report = self.start_with(None, f"wifis:\n  wlan0:\n    regulatory-domain: DE\n    access-points: {access_points}\n")
+                self.assertIn("is not used: settings are expected there", report)
+                self.assertNotIn("correct", report + self.text("run/rookery-image/settings-notes.txt"))
+                self.assertFalse((self.root / "etc/wpa_supplicant/wpa_supplicant-wlan0.conf").exists())
 
     def test_a_key_that_is_set_twice_is_reported(self):
         report = self.start_with("hostname: pi-7\nuser:\n  name: bob\n  name: carl\nhostname: pi-8\n", None)

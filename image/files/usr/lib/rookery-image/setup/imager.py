@@ -141,7 +141,8 @@ def unused(document: Mapping, file: str, path: str = "") -> list[str]:
                 if isinstance(inner, Mapping):
                     notes += unused(inner, file, pattern)
                 elif inner is not None and any(place_below.startswith(pattern + ".") for place_below in KEYS[file]):
-                    notes.append(f"{file}: '{shorten(str(inner))}' in '{key}' (line {document.lines[key]}) is not used: {NO_SETTINGS}")
+                    # The value may be a passphrase, and everyone in the network reads the notes.
+                    notes.append(f"{file}: a value of '{key}' (line {document.lines[key]}) is not used: {NO_SETTINGS}")
     return notes
 
 
@@ -220,7 +221,8 @@ def read_network_config(document: dict, settings: Settings, zones, country_of_to
         for ssid, access_point in mapping_at(interface, "access-points").items():
             settings_of_network = mapping_at(access_point)
             passphrase = text_at(settings_of_network, "password", NETWORK_CONFIG, problems)
-            if passphrase is None and (settings_of_network.get("password") is not None or mapping_at(settings_of_network, "auth").get("key-management", "none") != "none"):
+            has_other_shape = any(value is not None and not isinstance(value, dict) for value in (access_point, settings_of_network.get("auth")))
+            if passphrase is None and (has_other_shape or settings_of_network.get("password") is not None or mapping_at(settings_of_network, "auth").get("key-management", "none") != "none"):
                 # The network is left out, and not used as an open one.
                 problems.append(f"{NETWORK_CONFIG}: the network '{ssid}' has no passphrase that can be used")
                 continue
