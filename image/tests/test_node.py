@@ -59,7 +59,7 @@ class TheNode(Directory):
         loopback, link = "0" * 31 + "1 80" + rest[3:] + "      lo\n", "fe80" + "0" * 28 + " 40" + rest[3:] + "    eth0\n"
         lone, attached = loopback + link, link + "20010db8" + "0" * 24 + " 40" + rest[3:] + "    eth0\n"
         (self.root / "proc/net").mkdir()
-        for ipv4, ipv6, seconds in ((head, lone, 60), (head + "eth0\t0001A8C0\t00000000\t0001\n", "", 0), (head, attached, 0), (head + "eth0\t0000FEA9\t00000000\t0001\n", lone, 20)):
+        for ipv4, ipv6, seconds in ((head, lone, 60), (head + "eth0\t0001A8C0\t00000000\t0001\n", "", 0), (head, attached, 20), (head + "eth0\t0000FEA9\t00000000\t0001\n", lone, 20)):
             (self.root / "proc/net/route").write_text(ipv4)
             (self.root / "proc/net/ipv6_route").write_text(ipv6)
             waited = []

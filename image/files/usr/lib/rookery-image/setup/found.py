@@ -16,8 +16,9 @@ RESTORED = (
 )
 REPORT = "/run/rookery-image/found.txt"
 ROUTE_WAIT_SECONDS = 60
-# A machine may have its link-local address before DHCP answers. Machines on one cable without a router have nothing else.
-LINK_LOCAL_AFTER_SECONDS = 20
+# A machine may have a link-local address, or a router's IPv6 network, before DHCP answers, and a token usually has addresses of IPv4. Machines on one cable without a
+# router, or in a network of IPv6 alone, have nothing else.
+OTHERS_AFTER_SECONDS = 20
 # 169.254.0.0 in /proc/net/route.
 LINK_LOCAL = "0000FEA9"
 UNCERTAIN = (f"No node is created, and no cluster is joined, until the problems of {SETTINGS} below are solved: they may concern the cluster's name, the token or the drive, which cannot be changed later. "
@@ -30,12 +31,14 @@ def rookery(machine: system.Machine, *arguments: str, text: str | None = None) -
     return result.returncode, (result.stderr + result.stdout).strip()
 
 
-def has_route(machine: system.Machine, counts_link_local: bool) -> bool:
-    """Whether the machine has a network beside loopback: one with a router or DHCP, or with `counts_link_local` also one of IPv4 link-local addresses."""
+def has_route(machine: system.Machine, counts_others: bool) -> bool:
+    """Whether the machine has a network beside loopback: one of IPv4 with a router or DHCP, or with `counts_others` also one of IPv6 or of IPv4 link-local addresses."""
     # Interface, network, …: the first line is the header. Loopback has no route.
     routes = [line.split() for line in (machine.read("/proc/net/route") or "").splitlines()[1:]]
-    if any(len(route) > 1 and (counts_link_local or route[1] != LINK_LOCAL) for route in routes):
+    if any(len(route) > 1 and (counts_others or route[1] != LINK_LOCAL) for route in routes):
         return True
+    if not counts_others:
+        return False
     # Network, …, interface. Link-local addresses of IPv6 exist on each link, also if nothing else is on it.
     routes = [line.split() for line in (machine.read("/proc/net/ipv6_route") or "").splitlines()]
     return any(len(route) == 10 and route[9] != "lo" and not route[0].startswith(("fe8", "ff")) for route in routes)
@@ -61,7 +64,7 @@ def found(machine: system.Machine, boot: BootPartition, run=rookery, sleep=time.
     sentence = ""
     if has_token:
         for second in range(ROUTE_WAIT_SECONDS):
-            if has_route(machine, second >= LINK_LOCAL_AFTER_SECONDS):
+            if has_route(machine, second >= OTHERS_AFTER_SECONDS):
                 break
             sleep(1)
         code, output = run(machine, "cluster", "join", "-", "--data", DATA, "--name", name, text=settings.cluster_token + "\n")
