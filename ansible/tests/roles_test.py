@@ -45,6 +45,14 @@ class Roles(unittest.TestCase):
             with self.subTest(name):
                 self.assertFalse(isinstance(argv, list) and argv[:1] == ["dpkg"] and {"--install", "-i"} & set(argv))
 
+    def test_an_installation_that_a_power_cut_ended_is_completed_before_apt_get_runs(self):
+        options = yaml.safe_load((collection / "roles/node/vars/main.yml").read_text())["node_install"]
+        self.assertIn("--reinstall", options)
+        for file in ("main.yml", "upgrade.yml", "restore_previous.yml"):
+            argvs = [task["ansible.builtin.command"].get("argv") for name, task in self.tasks if name.startswith("roles/node/tasks/%s:" % file) and "ansible.builtin.command" in task]
+            installs = [index for index, argv in enumerate(argvs) if isinstance(argv, str) and "node_install" in argv]
+            self.assertEqual([argvs[index - 1] for index in installs], [["dpkg", "--configure", "--pending"]], file)
+
     def test_a_machine_that_does_not_come_back_at_its_address_is_reported(self):
         found = [task for name, task in self.tasks if name == "roles/node/tasks/bundle.yml: Read the state of the slots"]
         self.assertEqual([task.get("ignore_unreachable") for task in found], [True])
