@@ -154,6 +154,25 @@ public class ScriptCostTests
     }
 
     [Fact]
+    public void A_name_twice_in_JSON_costs_few_steps_for_each_name()
+    {
+        const string Script = "const o = JSON.parse(this.t); this.t = [o.k0, o.k4999, Object.keys(o).length]";
+        string members = string.Join(',', Enumerable.Range(0, 5_000).Select(static n => $"\\\"k{n}\\\":{n}"));
+        string document = $$"""{"t":"{{{members}},\"k0\":[-1]}"}""";
+        string patched = Run(Script, document, AmpleLimits, out long steps, out _);
+        Assert.Equal("""{"t":[[-1],4999,5000]}""", patched);
+        Assert.InRange(steps, 5_000 * 3, 5_000 * 40);
+    }
+
+    [Fact]
+    public void A_part_of_JSON_without_a_name_twice_takes_no_memory_for_its_values()
+    {
+        string document = $$"""{"t":"{\"a\":1,\"a\":[{\"b\":1,\"b\":2}],\"l\":[{{Repeat("0", count: 600_000)}}]}"}""";
+        string patched = Run("this.t = JSON.parse(this.t).a", document, AmpleLimits, out _, out _);
+        Assert.Equal("""{"t":[{"b":2}]}""", patched);
+    }
+
+    [Fact]
     public void Written_bytes_cost_steps()
     {
         string document = $$"""{"o":{"t":"{{new string('x', 32_000)}}"},"l":[{{Repeat("1", count: 100)}}]}""";

@@ -222,8 +222,13 @@ internal static class LaterFunctions
         var room = heap.Reserve(text.Length);
         int length = JsonText.Minimise(heap.Span(text), room);
         heap.Advance(length);
-        var parsed = heap.Containers.FromJson(start, start + length);
-        return context.JsonKeys.HasDuplicates ? WithoutDuplicates(heap, parsed) : parsed.With(ValueTrait.None);
+        var parsed = heap.Containers.FromJson(start, start + length).With(ValueTrait.None);
+        if (context.JsonKeys.HasDuplicates)
+        {
+            MergeDuplicates(context, parsed);
+        }
+
+        return parsed;
     }
 
     private static bool IsJson(ReadOnlySpan<byte> text, ObjectKeys keys)
@@ -234,33 +239,36 @@ internal static class LaterFunctions
     }
 
     /// <summary>
-    /// Copies JSON, so that each name of an object has its last value at its first place, as in JavaScript. Documents
-    /// have no name twice, so the containers do not expect it. At most <see cref="JsonLimits.MaxDepth"/> levels.
+    /// Keeps the last value of each name at the name's first place, as in JavaScript, in an object or array and in all
+    /// that it contains: at most <see cref="JsonLimits.MaxDepth"/> levels. Parts without duplicates are not parsed yet.
     /// </summary>
-    private static ScriptValue WithoutDuplicates(ScriptHeap heap, ScriptValue parsed)
+    private static void MergeDuplicates(ScriptContext context, ScriptValue container)
     {
-        heap.Budget.Spend(1);
-        if (!parsed.IsContainer)
+        var containers = context.Heap.Containers;
+        bool isArray = container.Kind == ValueKind.Array;
+        if (!isArray)
         {
-            return parsed;
+            containers.MergeDuplicates(container, context.JsonKeys);
         }
 
-        bool isArray = parsed.Kind == ValueKind.Array;
-        var copy = isArray ? heap.Containers.NewArray() : heap.Containers.NewObject();
-        for (int i = 0; i < heap.Containers.Count(parsed); i++)
+        int count = containers.Count(container);
+        for (int index = 0; index < count; index++)
         {
-            if (isArray)
+            context.Heap.Budget.Spend(1);
+            var part = isArray ? containers.Element(container, index) : containers.Member(container, index);
+            if (part.IsContainer && HasDuplicates(context, part))
             {
-                heap.Containers.Append(copy, WithoutDuplicates(heap, heap.Containers.Element(parsed, i)));
-            }
-            else
-            {
-                var name = heap.Plain(heap.Containers.Name(parsed, i));
-                heap.Containers.Set(copy, name, WithoutDuplicates(heap, heap.Containers.Member(parsed, i)));
+                MergeDuplicates(context, part);
             }
         }
+    }
 
-        return copy;
+    private static bool HasDuplicates(ScriptContext context, ScriptValue container)
+    {
+        var heap = context.Heap;
+        heap.Containers.IsRaw(container, out int start, out int end);
+        heap.Budget.SpendOnDigits(end - start);
+        return IsJson(heap.Span(start, end - start), context.JsonKeys) && context.JsonKeys.HasDuplicates;
     }
 
     private static ScriptValue Assign(ScriptContext context, ScriptValue target, ReadOnlySpan<ScriptValue> sources)

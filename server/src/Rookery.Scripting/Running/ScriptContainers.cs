@@ -190,6 +190,41 @@ internal sealed class ScriptContainers(PooledBytes bytes, ScriptBudget budget)
         _slots.Span[at + 1] = value;
     }
 
+    /// <summary>
+    /// Keeps the last value of each name of an object at the name's first place. Only objects of <c>JSON.parse</c> have
+    /// a name twice; the other methods do not expect it.
+    /// </summary>
+    /// <param name="container">The object.</param>
+    /// <param name="keys">Finds the names. Its content is lost.</param>
+    public void MergeDuplicates(ScriptValue container, ObjectKeys keys)
+    {
+        ref var entry = ref ParsedEntryOf(container);
+        var json = bytes.Written;
+        var members = _slots.Span.Slice(entry.First, entry.Count);
+        int kept = 0;
+        keys.Reset();
+        keys.Open();
+        for (int at = 0; at < members.Length; at += 2)
+        {
+            var (name, value) = (members[at], members[at + 1]);
+            budget.SpendOnBytes(name.Length);
+            var key = new JsonSlice(name.Start, name.Length, Escaped: name.Kind == ValueKind.EscapedText);
+            int known = keys.Find(json, json, key);
+            if (known >= 0)
+            {
+                members[(2 * known) + 1] = value;
+                continue;
+            }
+
+            keys.TryAdd(json, key);
+            (members[kept], members[kept + 1]) = (name, value);
+            kept += 2;
+        }
+
+        keys.Close();
+        entry.Count = kept;
+    }
+
     /// <summary>Removes a member.</summary>
     public void Remove(ScriptValue container, int index) => RemoveSlots(container, 2 * index, count: 2);
 
