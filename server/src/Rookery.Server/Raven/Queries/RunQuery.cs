@@ -3,7 +3,6 @@ using Rookery.Documents.Databases;
 using Rookery.Queries.Answering;
 using Rookery.Queries.Execution;
 using Rookery.Queries.Language;
-using Rookery.Queries.Planning;
 using Rookery.Server.Raven.CompareExchange;
 using Rookery.Server.Raven.Counters;
 using Rookery.Server.Raven.Documents;
@@ -56,18 +55,13 @@ internal sealed class RunQuery(ServerContext context)
         }
     }
 
-    private Task ExplainAsync(HttpContext http, Database database, PlannedQuery planned)
+    private async Task ExplainAsync(HttpContext http, Database database, PlannedQuery planned)
     {
         var plan = planned.Plan;
-        IndexChoice choice;
-        long? postingsRead;
-        using (var sink = new DocumentResponse(http, context.LargeRequests, lease: planned.Lease))
-        {
-            (choice, postingsRead) = context.Queries.Explain(database, plan, sink);
-        }
-
-        return JsonResponse.SendAsync(
-            http,
+        using var output = new DocumentResponse(http, context.LargeRequests, lease: planned.Lease);
+        var (choice, postingsRead) = context.Queries.Explain(database, plan, output);
+        JsonResponse.Write(
+            output.Buffer,
             json =>
             {
                 json.WriteString("IndexName"u8, choice.IndexName ?? plan.IndexName);
@@ -89,6 +83,7 @@ internal sealed class RunQuery(ServerContext context)
                 }
             }
         );
+        await output.SendAsync();
     }
 
     private async Task AnswerAsync(
