@@ -25,7 +25,8 @@ public static class ErrorResponse
 
     /// <summary>
     /// Answers with <paramref name="status"/> and the error body. If the answer has already begun, closes the
-    /// connection instead, so that half an answer does not look complete.
+    /// connection instead, so that half an answer does not look complete. A 429 without Retry-After gets one of a
+    /// second.
     /// </summary>
     /// <param name="http">The request.</param>
     /// <param name="status">The HTTP status.</param>
@@ -48,6 +49,10 @@ public static class ErrorResponse
 
         http.Response.StatusCode = status;
         http.Response.ContentType = "application/json; charset=utf-8";
+        if (status == StatusCodes.Status429TooManyRequests && http.Response.Headers.RetryAfter.Count == 0)
+        {
+            http.Response.Headers.RetryAfter = "1";
+        }
 
         // A route that sends a file may have set it. A browser would save the error as that file.
         http.Response.Headers.ContentDisposition = default;

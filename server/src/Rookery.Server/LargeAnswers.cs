@@ -41,7 +41,6 @@ internal sealed class LargeAnswers
     {
         if (!_turns.Reader.TryRead(out _) && !await WaitAsync(http.RequestAborted))
         {
-            http.Response.Headers.RetryAfter = "1";
             await ErrorResponse.WriteAsync(
                 http,
                 StatusCodes.Status429TooManyRequests,

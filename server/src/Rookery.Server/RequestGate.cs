@@ -275,7 +275,6 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
             // A read stored nothing, so the client may repeat it. Without trimming, the next reads would fail, too.
             LargeBuffers.Trim();
             context.Readiness.Indexes?.TrimMemory();
-            http.Response.Headers.RetryAfter = "1";
             await ErrorResponse.WriteAsync(
                 http,
                 StatusCodes.Status429TooManyRequests,

@@ -138,7 +138,6 @@ internal sealed class ForwardedRequests(ServerContext context)
         if (Interlocked.Increment(ref _forwarding) > MaxConcurrent)
         {
             Interlocked.Decrement(ref _forwarding);
-            http.Response.Headers.RetryAfter = "1";
             throw new RefusedException(
                 StatusCodes.Status429TooManyRequests,
                 ErrorResponse.RavenException,

@@ -88,17 +88,10 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
         );
 
     /// <summary>Returns the error for a request for which no memory is free: 429.</summary>
-    /// <param name="http">The request.</param>
     /// <param name="bytes">The memory that it needs.</param>
     /// <param name="isPart">Whether a part of the request may be done. The caller adds which one.</param>
-    public RefusedException CreateMemoryRefusal(HttpContext http, long bytes, bool isPart = false)
-    {
-        if (!http.Response.HasStarted)
-        {
-            http.Response.Headers.RetryAfter = "1";
-        }
-
-        return new RefusedException(
+    public RefusedException CreateMemoryRefusal(long bytes, bool isPart = false) =>
+        new(
             StatusCodes.Status429TooManyRequests,
             RavenType.RavenException,
             $"This request needs {Amount.Bytes(bytes)} of memory, and other large requests hold "
@@ -107,7 +100,6 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
                 + (isPart ? "Try" : "Nothing of it was done; try")
                 + " again in a second, send less at once, or give the node more memory."
         );
-    }
 
     // One timer for all requests that wait; none while no request waits.
     private async Task<bool> WaitAsync(ValueTask<bool> entering)
@@ -248,7 +240,7 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
             );
             if (!(entering.IsCompleted ? await entering : await requests.WaitAsync(entering)))
             {
-                throw requests.CreateMemoryRefusal(http, bytes, isPart: waitsLong);
+                throw requests.CreateMemoryRefusal(bytes, isPart: waitsLong);
             }
 
             AddRoom(additional);

@@ -24,11 +24,6 @@ internal static class RavenErrors
             rejection.Kind == RejectionKind.OutcomeUnknown && clientMayRetry
                 ? (StatusCodes.Status504GatewayTimeout, RavenType.Timeout)
                 : Of(rejection.Kind);
-        if (rejection.Kind == RejectionKind.Overloaded)
-        {
-            http.Response.Headers.RetryAfter = "1";
-        }
-
         if (rejection.Kind == RejectionKind.Stopping && !http.Response.HasStarted)
         {
             // The client then sends no further request on this connection.
@@ -68,15 +63,6 @@ internal static class RavenErrors
         )
         {
             NameMissingDatabase(http, database);
-        }
-
-        if (
-            refused.Status == StatusCodes.Status429TooManyRequests
-            && !http.Response.HasStarted
-            && http.Response.Headers.RetryAfter.Count == 0
-        )
-        {
-            http.Response.Headers.RetryAfter = "1";
         }
 
         return refused.Type is RavenType.NoLeader && WhyNoPart(http) is { } why

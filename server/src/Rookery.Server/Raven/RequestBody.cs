@@ -208,7 +208,7 @@ internal readonly struct RequestBody : IDisposable
 
             if (failure is OutOfMemoryException)
             {
-                throw requests.CreateMemoryRefusal(http, (long)length * memoryFactor);
+                throw requests.CreateMemoryRefusal((long)length * memoryFactor);
             }
 
             throw;

@@ -136,7 +136,7 @@ internal sealed class BulkDocs(ServerContext context)
         }
         catch (OutOfMemoryException)
         {
-            throw context.LargeRequests.CreateMemoryRefusal(http, (long)body.Length * LargeRequests.CopiesOfWrite);
+            throw context.LargeRequests.CreateMemoryRefusal((long)body.Length * LargeRequests.CopiesOfWrite);
         }
     }
 

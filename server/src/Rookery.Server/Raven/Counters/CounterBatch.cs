@@ -146,7 +146,7 @@ internal sealed class CounterBatch(ServerContext context)
         }
         catch (OutOfMemoryException)
         {
-            throw context.LargeRequests.CreateMemoryRefusal(http, (long)body.Length * LargeRequests.CopiesOfWrite);
+            throw context.LargeRequests.CreateMemoryRefusal((long)body.Length * LargeRequests.CopiesOfWrite);
         }
     }
 

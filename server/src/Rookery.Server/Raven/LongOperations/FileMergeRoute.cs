@@ -31,7 +31,6 @@ internal sealed class FileMergeRoute(ServerContext context, OperationRegistry op
     {
         if (Interlocked.Exchange(ref _running, 1) != 0)
         {
-            http.Response.Headers.RetryAfter = "1";
             throw new RefusedException(
                 StatusCodes.Status429TooManyRequests,
                 RavenType.RavenException,

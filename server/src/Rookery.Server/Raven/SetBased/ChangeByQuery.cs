@@ -62,7 +62,7 @@ internal sealed class ChangeByQuery(ServerContext context, OperationRegistry ope
             );
         }
 
-        Admit(http, request);
+        Admit(request);
         var operation = operations.BeginNext(
             id => new SetOperation(database.Number, id, query.Text, context.QueryMemory),
             Principal.Of(http)
@@ -88,7 +88,7 @@ internal sealed class ChangeByQuery(ServerContext context, OperationRegistry ope
         );
     }
 
-    private void Admit(HttpContext http, ChangeRequest request)
+    private void Admit(ChangeRequest request)
     {
         if (context.Stopping.IsCancellationRequested)
         {
@@ -104,7 +104,6 @@ internal sealed class ChangeByQuery(ServerContext context, OperationRegistry ope
 
         Interlocked.Decrement(ref _running);
         request.Dispose();
-        http.Response.Headers.RetryAfter = "1";
         throw new RefusedException(
             StatusCodes.Status429TooManyRequests,
             RavenType.RavenException,
