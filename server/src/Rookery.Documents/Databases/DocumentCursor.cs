@@ -175,11 +175,34 @@ public sealed class DocumentCursor : IDisposable
         );
     }
 
-    /// <summary>Moves to the next document.</summary>
+    /// <summary>
+    /// Moves to the next document that clients find. For readers that hide no documents, and for callers that may skip
+    /// any number of them without a pause.
+    /// </summary>
     /// <returns>False at the end.</returns>
     /// <exception cref="DamagedException">The rows that follow are damaged.</exception>
     /// <exception cref="SnapshotEndedException">The snapshot pins too much memory or too many files.</exception>
     public bool MoveNext()
+    {
+        while (MoveNext(out bool isPresent))
+        {
+            if (isPresent)
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
+    /// <summary>
+    /// Moves to the next document, also to one that clients do not find, so that the caller can pause between any
+    /// number of them.
+    /// </summary>
+    /// <param name="isPresent">Whether clients find the document. If not, it has expired, or it is damaged and the
+    /// cursor skips damage; only its <see cref="Etag"/> may be read.</param>
+    /// <inheritdoc cref="MoveNext()"/>
+    public bool MoveNext(out bool isPresent)
     {
         while (MoveNextRow())
         {
@@ -187,30 +210,22 @@ public sealed class DocumentCursor : IDisposable
             {
                 Etag = _rows!.Sequence;
                 _large = _rows.IsLarge ? new LargeDocument(_rows.Length, _rows.CopyTo) : null;
-                if (
+                isPresent =
                     TryAssemble()
-                    && (KeepsExpired || !_reader.Hidden.Contain(_large is null ? _rows.Value : _large.Head))
-                )
-                {
-                    return true;
-                }
-
-                continue;
+                    && (KeepsExpired || !_reader.Hidden.Contain(_large is null ? _rows.Value : _large.Head));
+                return true;
             }
 
             long etag = Key.LastNumberOf(_rows!.Key);
-            if (!_reader.TryGetVersion(_rows.Value, etag, out _document))
-            {
-                continue;
-            }
-
-            if (!_reader.Hidden.Contain(_document))
+            if (_reader.TryGetVersion(_rows.Value, etag, out _document))
             {
                 Etag = etag;
+                isPresent = !_reader.Hidden.Contain(_document);
                 return true;
             }
         }
 
+        isPresent = false;
         return false;
     }
 

@@ -1,7 +1,4 @@
-using System.Text;
 using Rookery.Documents.Apply;
-using Rookery.Documents.Ids;
-using Rookery.Documents.Parsing;
 using Rookery.Platform;
 using Rookery.Storage;
 
@@ -69,84 +66,6 @@ public static class ExpiredDocuments
     }
 
     /// <summary>
-    /// Counts the documents that clients find in the snapshot. Reads one row for each absent document. If such a row is
-    /// damaged, reads all documents instead.
-    /// </summary>
-    /// <param name="reader">The snapshot.</param>
-    /// <param name="rowRead">Called for each row that is read; may throw to end the count. Null if unused.</param>
-    /// <exception cref="DamagedException">Both a row and a document are damaged.</exception>
-    public static long CountPresent(in DatabaseReader reader, Action? rowRead = null)
-    {
-        long count = reader.ReadStatistics().Documents;
-        if (reader.Hidden.Ticks == 0)
-        {
-            return count;
-        }
-
-        try
-        {
-            using var rows = SeekHidden(reader);
-            while (rows.MoveNext())
-            {
-                count--;
-                rowRead?.Invoke();
-            }
-
-            return count;
-        }
-        catch (DamagedException)
-        {
-            return CountByReading(reader.SeekByEtag(afterEtag: 0), rowRead);
-        }
-    }
-
-    /// <summary>
-    /// Counts the documents of one collection that clients find in the snapshot. Reads the head of each absent document
-    /// of any collection. If one is damaged, reads all documents of the collection instead.
-    /// </summary>
-    /// <param name="reader">The snapshot.</param>
-    /// <param name="collection">The name, in any casing; <c>@empty</c> for the documents without a collection.</param>
-    /// <param name="documentRead">Called for each document that is read; may throw to end the count. Null if
-    /// unused.</param>
-    /// <exception cref="DamagedException">Documents are damaged.</exception>
-    public static long CountPresentIn(in DatabaseReader reader, string collection, Action? documentRead = null)
-    {
-        long count = CountStored(reader, collection);
-        if (reader.Hidden.Ticks == 0 || count == 0)
-        {
-            return count;
-        }
-
-        // A collection with documents has a name of a valid length.
-        Span<byte> lower = stackalloc byte[DocumentLimits.MaxCollectionBytes];
-        Span<byte> lowerOfDocument = stackalloc byte[DocumentLimits.MaxCollectionBytes];
-        byte[] name = Encoding.UTF8.GetBytes(collection);
-        var expected = lower[..Key.LowerCollection(name, lower)];
-        try
-        {
-            using var rows = SeekHidden(reader);
-            while (rows.MoveNext())
-            {
-                documentRead?.Invoke();
-                if (reader.TryGetVersion(rows.Value, rows.Sequence, out var document))
-                {
-                    using (document)
-                    {
-                        int length = Key.LowerCollection(document.Head.Collection, lowerOfDocument);
-                        count -= lowerOfDocument[..length].SequenceEqual(expected) ? 1 : 0;
-                    }
-                }
-            }
-
-            return count;
-        }
-        catch (DamagedException)
-        {
-            return CountByReading(reader.SeekByCollection(name), documentRead);
-        }
-    }
-
-    /// <summary>
     /// Returns when the next of the documents that are present in the snapshot expires, in UTC ticks; 0 if none
     /// expires. While the returned time and the database's last etag stay the same, so do the documents that clients
     /// find. Reads one row at most. If that row is damaged, returns the negative time up to which documents are hidden.
@@ -175,43 +94,26 @@ public static class ExpiredDocuments
         }
     }
 
-    private static long CountStored(in DatabaseReader reader, string collection)
-    {
-        foreach (var counted in reader.ReadCollections())
-        {
-            if (IgnoredCase.OfCollections.Equals(counted.Name, collection))
-            {
-                return counted.Documents;
-            }
-        }
-
-        return 0;
-    }
-
-    private static long CountByReading(DocumentCursor documents, Action? documentRead)
-    {
-        using (documents)
-        {
-            long count = 0;
-            while (documents.MoveNext())
-            {
-                count++;
-                documentRead?.Invoke();
-            }
-
-            return count;
-        }
-    }
-
-    // A row of this table is removed together with the version of the document that expires.
-    private static RowCursor SeekHidden(in DatabaseReader reader)
+    /// <summary>
+    /// Opens the rows of the documents that are absent, in the order of their expiry. A row is removed together with
+    /// the version of the document that expires.
+    /// </summary>
+    /// <param name="reader">The snapshot.</param>
+    /// <param name="afterKey">The key of the last row to skip; empty to begin with the first.</param>
+    internal static RowCursor SeekHidden(in DatabaseReader reader, ReadOnlySpan<byte> afterKey = default)
     {
         uint number = reader.Database.Number;
-        Span<byte> from = stackalloc byte[Key.MaxBytes];
+        Span<byte> from = stackalloc byte[Key.MaxBytes + 1];
         Span<byte> to = stackalloc byte[Key.MaxBytes];
-        return reader.Snapshot.Seek(
-            Key.WritePrefix(from, number, Table.Expiry),
-            Key.WriteNumber(to, number, Table.Expiry, reader.Hidden.Ticks + 1)
-        );
+        var end = Key.WriteNumber(to, number, Table.Expiry, reader.Hidden.Ticks + 1);
+        if (afterKey.IsEmpty)
+        {
+            return reader.Snapshot.Seek(Key.WritePrefix(from, number, Table.Expiry), end);
+        }
+
+        // The smallest key after a key is the key and a zero byte.
+        afterKey.CopyTo(from);
+        from[afterKey.Length] = 0;
+        return reader.Snapshot.Seek(from[..(afterKey.Length + 1)], end);
     }
 }

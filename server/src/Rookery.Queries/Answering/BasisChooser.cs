@@ -98,11 +98,7 @@ internal static class BasisChooser
         }
 
         var basis = TryUse(engine, database, choice, name, newestEtag);
-        if (
-            basis is null
-            && choice.ToDefine is null
-            && (NeedsScan(plan) || IsScannedMeanwhile(database, plan, choice))
-        )
+        if (basis is null && choice.ToDefine is null && (NeedsScan(plan) || IsScannedMeanwhile(database, plan, choice)))
         {
             basis = QueryBasis.OfDocuments(name, newestEtag);
         }

@@ -130,9 +130,13 @@ internal sealed class QueryWalk : IDisposable
     /// <summary>A reader for included documents, valid until the next pause. The caller must not dispose it.</summary>
     public DatabaseReader Reader => _reader.Current;
 
-    /// <summary>Number of documents that match, whatever the page; null if only a walk can count them.</summary>
+    /// <summary>
+    /// Number of documents that match, whatever the page; null if <see cref="CountTotalAsync"/> must count them.
+    /// </summary>
     public long? KnownTotal =>
-        ExcludesArchived || _selection.Condition is not null ? null : _total ??= CountAll(_reader.Current);
+        _total is null && AreAllMatches && !ExpiredDocuments.HasAny(_reader.Current)
+            ? _total = PresentCount.CountStored(_reader.Current, _selection.Collection)
+            : _total;
 
     /// <summary>
     /// Returns the number of documents that match, whatever the page. If it has to count them, it ends the walk, and
@@ -148,13 +152,24 @@ internal sealed class QueryWalk : IDisposable
         }
 
         _remaining = 0;
+        if (AreAllMatches)
+        {
+            using var present = new PresentCount(_selection.Collection);
+            while (!present.Continue(_reader.Current, () => slices.IsSliceOver))
+            {
+                await EndSliceAsync(slices);
+            }
+
+            _total = present.Value;
+            return present.Value;
+        }
+
         while (TryMatchNext() || WasInterrupted)
         {
             // TryMatchNext counts each match.
             if (slices.IsSliceOver)
             {
-                Pause();
-                await slices.YieldAsync();
+                await EndSliceAsync(slices);
             }
         }
 
@@ -176,8 +191,7 @@ internal sealed class QueryWalk : IDisposable
         {
             if (slices.IsSliceOver)
             {
-                Pause();
-                await slices.YieldAsync();
+                await EndSliceAsync(slices);
             }
 
             count += lowerIds.Contains(_ids[i].ToArray()) ? 1 : 0;
@@ -219,6 +233,12 @@ internal sealed class QueryWalk : IDisposable
     {
         bool hasMoved = MoveNext();
         return hasMoved || !WasInterrupted ? ValueTask.FromResult(hasMoved) : ContinueAsync(slices);
+    }
+
+    private ValueTask EndSliceAsync(QueryTimeSlices slices)
+    {
+        Pause();
+        return slices.YieldAsync();
     }
 
     private async ValueTask<bool> ContinueAsync(QueryTimeSlices slices)
@@ -336,7 +356,7 @@ internal sealed class QueryWalk : IDisposable
     private bool TryMatchNext()
     {
         WasInterrupted = false;
-        while (_cursor is null ? TryNextById() : Cursor().MoveNext())
+        while (_cursor is null ? TryNextById() : TryNextInOrder())
         {
             DocumentRead?.Invoke();
             if (IsMatch())
@@ -354,9 +374,32 @@ internal sealed class QueryWalk : IDisposable
         return false;
     }
 
+    // Whether all documents of the database or collection match.
+    private bool AreAllMatches => !ExcludesArchived && _selection.Condition is null;
+
     private bool IsMatch() =>
         !(ExcludesArchived && ScheduledTimes.IsArchived(Head.Metadata))
         && (_selection.Condition is null || _collection is null || IsInCollection());
+
+    private bool TryNextInOrder()
+    {
+        var cursor = Cursor();
+        while (cursor.MoveNext(out bool isPresent))
+        {
+            if (isPresent)
+            {
+                return true;
+            }
+
+            DocumentRead?.Invoke();
+            if (MustInterrupt())
+            {
+                return false;
+            }
+        }
+
+        return false;
+    }
 
     private bool TryNextById()
     {
@@ -416,9 +459,4 @@ internal sealed class QueryWalk : IDisposable
     // The collection "@empty" holds the documents without a collection, whose stored name is empty.
     private static ReadOnlySpan<byte> CollectionKey(byte[] collection) =>
         collection.AsSpan().SequenceEqual("@empty"u8) ? default : collection;
-
-    private long CountAll(in DatabaseReader reader) =>
-        _selection.Collection is { } collection
-            ? ExpiredDocuments.CountPresentIn(reader, collection, DocumentRead)
-            : ExpiredDocuments.CountPresent(reader, DocumentRead);
 }

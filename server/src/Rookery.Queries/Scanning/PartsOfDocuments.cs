@@ -32,8 +32,8 @@ internal static class PartsOfDocuments
 
         if (
             rows is { IsReduced: true }
-            && query.Includes.FirstOrDefault(static include => include is { Kind: IncludeKind.Counters, Path: null }) is
-            { } ofRows
+            && query.Includes.FirstOrDefault(static include => include is { Kind: IncludeKind.Counters, Path: null })
+                is { } ofRows
         )
         {
             throw new QueryException(

@@ -91,16 +91,22 @@ internal sealed class DocumentFeed(Database database, SubscriptionCriteria crite
                 return true;
             }
 
-            if (!cursor.MoveNext())
+            if (!cursor.MoveNext(out bool isPresent))
             {
                 Scanned = Math.Max(Scanned, reader.Sequence);
                 return true;
             }
 
-            long length = cursor.Length;
-            if (!slice.TryReserve(length))
+            if (!slice.TryReserve(isPresent ? cursor.Length : 0))
             {
                 return false; // read again from the same document when memory is free
+            }
+
+            if (!isPresent)
+            {
+                Skipped++;
+                Scanned = cursor.Etag;
+                continue;
             }
 
             if (isShared && IsOut(cursor.Head.Id, cursor.Etag))

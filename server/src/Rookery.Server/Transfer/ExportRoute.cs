@@ -33,7 +33,7 @@ internal static class ExportRoute
         {
             var statistics = reader.Current.ReadStatistics();
             var slices = new RequestTimeSlices(context, http);
-            Announce(ExportHeaders.Count, ExpiredDocuments.CountPresent(reader.Current, slices.CountRead));
+            Announce(ExportHeaders.Count, await CountAsync(reader, slices));
             Announce(ExportHeaders.LeftOutCounters, statistics.DocumentCounters);
             Announce(ExportHeaders.LeftOutAttachments, statistics.Attachments.Attachments);
             Announce(ExportHeaders.LeftOutRevisions, statistics.Revisions);
@@ -50,13 +50,24 @@ internal static class ExportRoute
             http.Response.Headers[header] = count.ToString(CultureInfo.InvariantCulture);
     }
 
+    private static async Task<long> CountAsync(AnswerReader reader, RequestTimeSlices slices)
+    {
+        using var present = new PresentCount(collection: null);
+        while (!present.Continue(reader.Current, () => slices.IsSliceOver))
+        {
+            await slices.YieldAsync();
+        }
+
+        return present.Value;
+    }
+
     private static async Task WriteAsync(DocumentResponse answer, AnswerReader reader, RequestTimeSlices slices)
     {
         using var export = new NdjsonExport(reader.Current);
-        while (export.MoveNext())
+        while (export.MoveNext(out bool isPresent))
         {
             await slices.YieldWhenDueAsync();
-            if (await answer.TryReserveAsync(export.Length, StepBack))
+            if (isPresent && await answer.TryReserveAsync(export.Length, StepBack))
             {
                 export.Write(answer.Buffer);
                 await answer.SendWhenDueAsync(Pause);

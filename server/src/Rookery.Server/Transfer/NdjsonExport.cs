@@ -33,6 +33,9 @@ public sealed class NdjsonExport : IDisposable
     /// <returns>False if there is none.</returns>
     public bool MoveNext() => _cursor.MoveNext();
 
+    /// <inheritdoc cref="DocumentCursor.MoveNext(out bool)"/>
+    public bool MoveNext(out bool isPresent) => _cursor.MoveNext(out isPresent);
+
     /// <summary>Writes the current document and a newline.</summary>
     public void Write(IBufferWriter<byte> output)
     {
@@ -42,7 +45,7 @@ public sealed class NdjsonExport : IDisposable
     }
 
     /// <summary>
-    /// Releases the current document. The next <see cref="MoveNext"/> moves to the same document again.
+    /// Releases the current document. The next <see cref="MoveNext()"/> moves to the same document again.
     /// </summary>
     public void StepBack() => _cursor.StepBack();
 

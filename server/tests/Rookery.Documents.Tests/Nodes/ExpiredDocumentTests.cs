@@ -127,8 +127,8 @@ public sealed class ExpiredDocumentTests : IDisposable
                     Assert.False(isDamaged && reader.TryGetDocument("a"u8, out _));
                     if (isDamaged)
                     {
-                        Assert.Equal(1, ExpiredDocuments.CountPresent(reader));
-                        Assert.Equal(1, ExpiredDocuments.CountPresentIn(reader, "Cats"));
+                        Assert.Equal(1, Count(reader, collection: null));
+                        Assert.Equal(1, Count(reader, "Cats"));
                         Assert.True(ExpiredDocuments.HasAny(reader));
                     }
                 }
@@ -217,11 +217,70 @@ public sealed class ExpiredDocumentTests : IDisposable
         {
             using var reader = _node.Database("db").OpenReader();
             Assert.Equal(all, Ids(reader.SeekByIdPrefix([])).Count);
-            Assert.Equal(all, ExpiredDocuments.CountPresent(reader));
+            Assert.Equal(all, Count(reader, collection: null));
             Assert.Equal(reader.ReadStatistics().Documents > all, ExpiredDocuments.HasAny(reader));
-            Assert.Equal(cats, ExpiredDocuments.CountPresentIn(reader, "cats"));
-            Assert.Equal(others, ExpiredDocuments.CountPresentIn(reader, "@empty"));
-            Assert.Equal(0, ExpiredDocuments.CountPresentIn(reader, "Dogs"));
+            Assert.Equal(cats, Count(reader, "cats"));
+            Assert.Equal(others, Count(reader, "@empty"));
+            Assert.Equal(0, Count(reader, "Dogs"));
+        }
+    }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void A_walk_can_pause_at_each_document_that_expired(bool isFlushed)
+    {
+        if (isFlushed)
+        {
+            _node.Flush();
+        }
+
+        _time.Advance(TimeSpan.FromMinutes(2));
+        using var reader = _node.Database("db").OpenReader();
+        bool[] present = [false, false, true, false];
+        Assert.Equal(present, Walk(reader, reader.SeekByIdPrefix([])));
+        Assert.Equal(present, Walk(reader, reader.SeekByEtag(0)));
+        Assert.Equal(present.Reverse(), Walk(reader, reader.SeekByEtagBackward()));
+        Assert.Equal(present, Walk(reader, reader.SeekByCollection("Cats"u8)));
+
+        static List<bool> Walk(DatabaseReader reader, DocumentCursor cursor)
+        {
+            using (cursor)
+            {
+                var walked = new List<bool>();
+                while (cursor.MoveNext(out bool isPresent))
+                {
+                    walked.Add(isPresent);
+                    cursor.Pause();
+                    cursor.ContinueIn(reader);
+                }
+
+                return walked;
+            }
+        }
+    }
+
+    [Theory]
+    [InlineData(null)]
+    [InlineData("Cats")]
+    public void A_count_can_pause_at_each_document_that_expired_and_continue_in_a_newer_snapshot(string? collection)
+    {
+        _time.Advance(TimeSpan.FromMinutes(2));
+        using var count = new PresentCount(collection);
+        int pauses = 0;
+        while (!Continue())
+        {
+            pauses++;
+            _node.Put("db", "z", "{}"); // a new state replaces the one that was read
+            Assert.Equal(TimeSpan.Zero, _node.Core.Storage.Statistics().OldestReaderAge);
+        }
+
+        Assert.Equal((3, 1L), (pauses, count.Value));
+
+        bool Continue()
+        {
+            using var reader = _node.Database("db").OpenReader();
+            return count.Continue(reader, static () => true);
         }
     }
 
@@ -277,6 +336,14 @@ public sealed class ExpiredDocumentTests : IDisposable
             document.Dispose();
             Assert.Equal(ids.Contains(id, StringComparer.Ordinal), exists);
         }
+    }
+
+    // Pauses after each row.
+    private static long Count(in DatabaseReader reader, string? collection)
+    {
+        using var count = new PresentCount(collection);
+        while (!count.Continue(reader, static () => true)) { }
+        return count.Value;
     }
 
     private static List<string> Ids(DocumentCursor cursor)

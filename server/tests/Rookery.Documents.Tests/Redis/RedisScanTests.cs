@@ -25,6 +25,23 @@ public sealed class RedisScanTests : IDisposable
         Assert.Equal(1, Scan("SCAN CURSOR").Pages);
     }
 
+    /// <summary>Formerly, they were skipped at once however many they were.</summary>
+    [Fact]
+    public void A_scan_counts_documents_that_expired_as_read()
+    {
+        const int Documents = 1500;
+        for (int i = 0; i < Documents; i++)
+        {
+            _node.Node.Put("redis", $"old{i}", """{"@metadata":{"@expires":"2026-01-01T00:01:00Z"} }""");
+        }
+
+        _node.Node.Put("redis", "new", "{}");
+        _node.Time.Advance(TimeSpan.FromMinutes(2));
+        var (pages, keys) = Scan("SCAN CURSOR");
+        Assert.Equal(3, pages); // 512 documents in a page
+        Assert.Equal(["new"], keys);
+    }
+
     private (int Pages, List<string> Keys) Scan(string command)
     {
         int pages = 0;

@@ -1,4 +1,12 @@
 using System.Text.Json;
+using Microsoft.AspNetCore.Http;
+using Rookery.Documents.Databases;
+using Rookery.Queries.Answering;
+using Rookery.Queries.Execution;
+using Rookery.Queries.Subscriptions;
+using Rookery.Server.Raven;
+using Rookery.Server.Raven.Documents;
+using Rookery.Server.Subscriptions;
 using Rookery.Simulation;
 
 namespace Rookery.Server.Tests.Raven;
@@ -10,7 +18,9 @@ public sealed class ExpiredDocumentRouteTests : IAsyncLifetime
     private readonly RunningServer _server;
     private string _db = "";
 
-    public ExpiredDocumentRouteTests() => _server = new RunningServer { NodeTime = _time };
+    private readonly SteppingTime _timeOfSlices = new();
+
+    public ExpiredDocumentRouteTests() => _server = new RunningServer { NodeTime = _time, Time = _timeOfSlices };
 
     public async Task InitializeAsync()
     {
@@ -22,7 +32,11 @@ public sealed class ExpiredDocumentRouteTests : IAsyncLifetime
         await PutAsync("codes/1", "Codes", expiresAfterSeconds: 10);
     }
 
-    public Task DisposeAsync() => _server.DisposeAsync();
+    public Task DisposeAsync()
+    {
+        _timeOfSlices.Step = TimeSpan.Zero;
+        return _server.DisposeAsync();
+    }
 
     [Fact]
     public async Task An_export_announces_as_many_documents_as_it_has()
@@ -104,6 +118,106 @@ public sealed class ExpiredDocumentRouteTests : IAsyncLifetime
         static string Documents(Answer answer) =>
             answer.Json.GetProperty("Results").GetRawText() + answer.Json.GetProperty("Includes").GetRawText();
     }
+
+    [Theory]
+    [InlineData("from Users", 1)]
+    [InlineData("from @all_docs", 2)]
+    [InlineData("from Users where startsWith(id(), 'users')", 1)]
+    public void A_walk_of_a_query_pauses_at_documents_that_expired(string query, int expired)
+    {
+        AdvanceClock();
+        using var answer = new DocumentResponse(new DefaultHttpContext(), _server.Context.LargeRequests);
+        using var reader = new AnswerReader(Database, answer);
+        int interrupted = 0;
+        using var walk = new QueryWalk(reader, PlanOf(query).DirectRead!) { Interrupts = () => ++interrupted > 0 };
+        int found = 0;
+        do
+        {
+            while (walk.MoveNext())
+            {
+                found++;
+                walk.Pause();
+            }
+        } while (walk.WasInterrupted);
+
+        Assert.Equal((2, expired), (found, interrupted));
+    }
+
+    [Theory]
+    [InlineData("from Users")]
+    [InlineData("from @all_docs")]
+    public async Task A_count_of_a_query_ends_when_its_client_leaves_among_documents_that_expired(string query)
+    {
+        AdvanceClock();
+        _timeOfSlices.Step = TimeSpan.FromSeconds(1); // each reading ends a slice
+        using var answer = new DocumentResponse(LeftByClient(), _server.Context.LargeRequests);
+        using var reader = new AnswerReader(Database, answer);
+        using var walk = new QueryWalk(reader, PlanOf(query).DirectRead!);
+        var slices = new QueryTimeSlices(_timeOfSlices, TimeSpan.MaxValue, answer);
+        slices.StartClock();
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(async () =>
+            await walk.CountTotalAsync(slices)
+        );
+    }
+
+    [Theory]
+    [InlineData("?startsWith=codes")]
+    [InlineData("")]
+    public async Task A_list_ends_when_its_client_leaves_among_documents_that_expired(string query)
+    {
+        AdvanceClock();
+        _timeOfSlices.Step = TimeSpan.FromSeconds(1); // each reading ends a slice
+        var http = LeftByClient();
+        http.Request.QueryString = new QueryString(query);
+        using var answer = new DocumentResponse(http, _server.Context.LargeRequests);
+        using var walk = PrefixWalk.Open(http, Database, answer, new RequestTimeSlices(_server.Context, http));
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(async () => await walk.MoveNextAsync());
+    }
+
+    [Fact]
+    public async Task A_subscription_pauses_among_documents_that_expired()
+    {
+        const int Documents = 3000; // more than it reads without a pause
+        string metadata =
+            $$"""{"@collection":"Users","@expires":"{{_time.GetUtcNow().AddSeconds(10).UtcDateTime:O}}"}""";
+        var puts = Enumerable
+            .Range(0, Documents)
+            .Select(i => $$"""{"Id":"old/{{i}}","Type":"PUT","Document":{"@metadata":{{metadata}} } }""");
+        string batch = $$"""{"Commands":[{{string.Join(',', puts)}}]}""";
+        Assert.Equal(201, (await _server.SendAsync("POST", _db + "/bulk_docs", batch)).Status);
+        AdvanceClock();
+        var database = Database;
+        var memory = _server.Context.QueryMemory;
+        var criteria = SubscriptionCriteria.Compile("from Users");
+        using var feed = new DocumentFeed(database, criteria, isShared: false, database.LastEtag - Documents)
+        {
+            Version = 1,
+        };
+        using var run = new SubscriptionRun(criteria, memory, database.HistoryId, CancellationToken.None);
+        using var includes = new BatchIncludes(database, criteria, memory, CancellationToken.None);
+        using var slice = new FeedSlice(database, criteria, includes, memory, _time);
+        slice.Begin(documents: 1);
+        Assert.False(feed.Read(new object(), run, slice));
+        Assert.InRange(feed.Scanned, database.LastEtag - Documents + 1, database.LastEtag - 1);
+        slice.Begin(documents: 1);
+        Assert.True(feed.Read(new object(), run, slice));
+        Assert.Equal((0, Documents), (slice.Documents, feed.Skipped));
+    }
+
+    private static DefaultHttpContext LeftByClient() =>
+        new() { RequestAborted = new CancellationToken(canceled: true) };
+
+    private Database Database =>
+        _server.Node.Databases.TryGet(_db["/databases/".Length..], out var database)
+            ? database
+            : throw new InvalidOperationException(_db);
+
+    private QueryPlan PlanOf(string query) =>
+        QueryPlan.Read(
+            new QueryRequest(query, "{}"u8.ToArray(), Start: 0, long.MaxValue, Wait: null),
+            Database,
+            new IndexedQueries(_server.Context.Indexes)
+        );
 
     // Longer than the life of two documents, and shorter than the interval in which the node deletes them.
     private void AdvanceClock() => _time.Advance(TimeSpan.FromSeconds(20));

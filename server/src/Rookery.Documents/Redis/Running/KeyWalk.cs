@@ -47,10 +47,13 @@ internal sealed class KeyWalk(RedisSession session)
         long rowsSinceCheck = 0;
         bool isEnd = true;
         using var documents = session.Reader.SeekByEtag(cursor);
-        while (isEnd && documents.MoveNext())
+        while (isEnd && documents.MoveNext(out bool isPresent))
         {
+            int length = 0;
             bool isWanted =
-                TryReadKey(documents.Head, key, out int length) && session.IsMatch(options.Pattern, key[..length]);
+                isPresent
+                && TryReadKey(documents.Head, key, out length)
+                && session.IsMatch(options.Pattern, key[..length]);
             long bytes = isWanted ? options.BodyBytesOf(documents) : 0;
             if (bodyBytes > 0 && bodyBytes + bytes > MaxBodyBytes)
             {
@@ -90,14 +93,14 @@ internal sealed class KeyWalk(RedisSession session)
         int found = 0;
         int read = 0;
         using var documents = session.Reader.SeekByIdPrefix(prefix: []);
-        while (documents.MoveNext())
+        while (documents.MoveNext(out bool isPresent))
         {
             if (++read % RowsPerCheck == 0)
             {
                 session.Cancellation.ThrowIfCancellationRequested();
             }
 
-            if (TryReadKey(documents.Head, key, out int length) && session.IsMatch(pattern, key[..length]))
+            if (isPresent && TryReadKey(documents.Head, key, out int length) && session.IsMatch(pattern, key[..length]))
             {
                 Append(key[..length]);
                 found++;
@@ -118,10 +121,10 @@ internal sealed class KeyWalk(RedisSession session)
         foreach (long after in (ReadOnlySpan<long>)[start, 0])
         {
             using var documents = session.Reader.SeekByEtag(after);
-            while (documents.MoveNext())
+            while (documents.MoveNext(out bool isPresent))
             {
                 session.Cancellation.ThrowIfCancellationRequested(); // many documents may have no key
-                if (TryReadKey(documents.Head, key, out int length))
+                if (isPresent && TryReadKey(documents.Head, key, out int length))
                 {
                     Reply.Bulk(key[..length]);
                     return;

@@ -71,10 +71,10 @@ internal sealed class PrefixWalk : IDisposable
     public async ValueTask<bool> MoveNextAsync()
     {
         long slices = 0;
-        while (_remaining > 0 && _cursor.MoveNext())
+        while (_remaining > 0 && _cursor.MoveNext(out bool isPresent))
         {
             _slices.CountRead();
-            if (IsWanted())
+            if (isPresent && IsWanted())
             {
                 if (_toSkip == 0)
                 {
