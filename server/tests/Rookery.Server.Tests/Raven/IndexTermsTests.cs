@@ -1,4 +1,6 @@
+using System.Globalization;
 using System.Text.Json;
+using Microsoft.AspNetCore.Http;
 
 namespace Rookery.Server.Tests.Raven;
 
@@ -31,6 +33,59 @@ public sealed class IndexTermsTests(RunningServer server) : IClassFixture<Runnin
         var terms = answer.RootElement.GetProperty("Terms").EnumerateArray().Select(static term => term.GetString());
         int first = parameters.Contains("from", StringComparison.Ordinal) ? 1_001 : 0;
         Assert.Equal(Enumerable.Range(first, expected).Select(static at => $"v{at:0000}"), terms);
+    }
+
+    /// <summary>
+    /// Formerly, the state of the index stayed open, with all its files, until a slow client had read the answer.
+    /// </summary>
+    [Fact]
+    public async Task A_long_page_is_read_before_any_of_it_is_sent()
+    {
+        const int Terms = 3 * TermsOfDocument;
+        string db = await CreateIndexAsync(documents: 3, termLength: 200);
+        string path = $"{db}/indexes/terms?name=ByTag&field=tags";
+        var answer = await server.SendAsync("GET", path);
+        Assert.Equal(Terms, answer.Json.GetProperty("Terms").GetArrayLength());
+        Assert.InRange(answer.ContentLength ?? 0, Terms * 200, Terms * 210); // sent as a whole
+
+        using var others = server.Context.LargeRequests.Begin(new DefaultHttpContext());
+        Assert.True(others.TryGrow(server.Memory.TotalBytes / 4));
+        (await server.SendAsync("GET", path)).IsRefusal(429, "of memory");
+    }
+
+    [Fact]
+    public async Task A_page_of_more_than_16_MiB_is_refused()
+    {
+        string db = await CreateIndexAsync(documents: 34, termLength: 512);
+        string path = $"{db}/indexes/terms?name=ByTag&field=tags";
+        (await server.SendAsync("GET", path)).IsRefusal(400, "terms of 'tags' in the index 'ByTag' are longer");
+        var page = await server.SendAsync("GET", path + "&pageSize=30000");
+        Assert.Equal(30_000, page.Json.GetProperty("Terms").GetArrayLength());
+    }
+
+    private const int TermsOfDocument = 1000;
+
+    /// <summary>Stores documents with different tags, and waits for their index.</summary>
+    /// <returns>The prefix of the database's URLs.</returns>
+    private async Task<string> CreateIndexAsync(int documents, int termLength)
+    {
+        string db = await server.CreateDatabaseAsync();
+        for (int i = 0; i < documents; i++)
+        {
+            var tags = Enumerable
+                .Range(i * TermsOfDocument, TermsOfDocument)
+                .Select(at => $"\"{at.ToString(CultureInfo.InvariantCulture).PadLeft(termLength, 'v')}\"");
+            string document = $$$"""{"tags":[{{{string.Join(',', tags)}}}],"@metadata":{"@collection":"Things"}}""";
+            Assert.Equal(201, (await server.SendAsync("PUT", $"{db}/docs?id=t/{i}", document)).Status);
+        }
+
+        const string Definition = """
+            {"Indexes":[{"Name":"ByTag","Maps":["from t in docs.Things select new { t.tags }"]}]}
+            """;
+        await server.SendAsync("PUT", db + "/admin/indexes", Definition);
+        const string Query = """{"Query":"from index 'ByTag'","WaitForNonStaleResults":true}""";
+        Assert.Equal(200, (await server.SendAsync("POST", db + "/queries", Query)).Status);
+        return db;
     }
 
     /// <summary>A client continues after the last term of a page, whatever kind of value it is.</summary>

@@ -3,6 +3,7 @@ using Microsoft.AspNetCore.Http;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
 using Rookery.Indexing.Indexes;
+using Rookery.Platform;
 using Rookery.Queries.Execution;
 using Rookery.Server.Raven.Documents;
 
@@ -12,6 +13,10 @@ namespace Rookery.Server.Raven.Indexes;
 internal sealed class IndexStatusRoutes(ServerContext context)
 {
     private const int TermsAtOnce = 1024;
+
+    // Length of a page of terms, which is read before any of it is sent: a state of an index keeps its files while it
+    // is open, and a client may take minutes to read.
+    private const int MaxTermsBytes = 16 << 20;
 
     // The same as the default wait of a query.
     private const long MaxWaitMilliseconds = 15_000;
@@ -93,7 +98,7 @@ internal sealed class IndexStatusRoutes(ServerContext context)
     /// <summary>
     /// GET indexes/terms?name=…&amp;field=…[&amp;fromValue=…][&amp;pageSize=…]: the terms of a field in an index, in
     /// order, after a value; all without a size. Waits for an index that was defined or reset a moment ago. As in
-    /// RavenDB, a field that the index lacks has no terms.
+    /// RavenDB, a field that the index lacks has no terms. A page of more than 16 MiB is refused.
     /// </summary>
     public async Task TermsAsync(HttpContext http, Database database)
     {
@@ -144,7 +149,7 @@ internal sealed class IndexStatusRoutes(ServerContext context)
                 }
 
                 await slices.YieldWhenDueAsync();
-                await answer.SendWhenDueAsync(pause: null);
+                Reserve(answer, index.Name, field);
             }
 
             json.WriteEndArray();
@@ -152,6 +157,22 @@ internal sealed class IndexStatusRoutes(ServerContext context)
         }
 
         await answer.SendAsync();
+    }
+
+    private void Reserve(DocumentResponse answer, string index, string field)
+    {
+        if (answer.Buffer.Length > MaxTermsBytes)
+        {
+            throw RefusedException.BadRequest(
+                $"The terms of '{field}' in the index '{index}' are longer than {Amount.Bytes(MaxTermsBytes)} as JSON. "
+                    + "Read them page by page: give 'pageSize', and as 'fromValue' the last term of the page before."
+            );
+        }
+
+        if (!answer.TryReserve(bytes: 0))
+        {
+            throw context.LargeRequests.CreateMemoryRefusal(answer.Buffer.Length);
+        }
     }
 
     private static int CountOf(long left) => (int)Math.Min(left, TermsAtOnce);
