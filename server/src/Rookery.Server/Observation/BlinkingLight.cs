@@ -17,9 +17,11 @@ internal sealed class BlinkingLight(TimeProvider time, SemaphoreSlim turn)
     /// Called if the light does not blink; begins the blinking, and makes sure that <see cref="StopIfDueAsync"/> is
     /// called. Disposing the result ends the blinking.
     /// </param>
-    public async Task BlinkForAsync(TimeSpan duration, Func<IDisposable> begin)
+    /// <param name="cancellation">Ends the wait for the turn, which a light that hangs may keep for ever.</param>
+    /// <exception cref="OperationCanceledException">The wait was cancelled.</exception>
+    public async Task BlinkForAsync(TimeSpan duration, Func<IDisposable> begin, CancellationToken cancellation)
     {
-        await turn.WaitAsync();
+        await turn.WaitAsync(cancellation);
         try
         {
             _blinking ??= begin();
@@ -35,10 +37,12 @@ internal sealed class BlinkingLight(TimeProvider time, SemaphoreSlim turn)
     /// Ends the blinking if its time is over. The check and the end are one turn, so that a simultaneous request either
     /// extends the blinking or starts it again.
     /// </summary>
+    /// <param name="cancellation">Ends the wait for the turn.</param>
     /// <returns>The time that remains; null if the blinking has ended.</returns>
-    public async Task<TimeSpan?> StopIfDueAsync()
+    /// <exception cref="OperationCanceledException">The wait was cancelled.</exception>
+    public async Task<TimeSpan?> StopIfDueAsync(CancellationToken cancellation)
     {
-        await turn.WaitAsync();
+        await turn.WaitAsync(cancellation);
         try
         {
             long now = time.GetTimestamp();
@@ -57,9 +61,11 @@ internal sealed class BlinkingLight(TimeProvider time, SemaphoreSlim turn)
     }
 
     /// <summary>Ends the blinking.</summary>
-    public async Task StopAsync()
+    /// <param name="cancellation">Ends the wait for the turn.</param>
+    /// <exception cref="OperationCanceledException">The wait was cancelled; the light still blinks.</exception>
+    public async Task StopAsync(CancellationToken cancellation)
     {
-        await turn.WaitAsync();
+        await turn.WaitAsync(cancellation);
         try
         {
             End();

@@ -19,6 +19,8 @@ internal sealed class FindRoute(ServerContext context)
     private const int DefaultSeconds = 30;
     private const int MaxSeconds = 300;
 
+    private static readonly TimeSpan StopTimeout = TimeSpan.FromSeconds(5);
+
     private readonly BlinkingLight _blinking = new(context.Time, new SemaphoreSlim(1));
 
     public static void Map(IEndpointRouteBuilder routes, ServerContext context) =>
@@ -46,7 +48,7 @@ internal sealed class FindRoute(ServerContext context)
             );
         }
 
-        await _blinking.BlinkForAsync(TimeSpan.FromSeconds(seconds), () => Begin(light));
+        await _blinking.BlinkForAsync(TimeSpan.FromSeconds(seconds), () => Begin(light), http.RequestAborted);
         context.Log.LogInformation(
             LogEvents.BoardSought,
             "'{Who}' looks for this board: its light {Light} blinks for {Seconds} s.",
@@ -79,15 +81,28 @@ internal sealed class FindRoute(ServerContext context)
     {
         try
         {
-            while (await _blinking.StopIfDueAsync() is { } remaining)
+            while (await _blinking.StopIfDueAsync(context.Stopping) is { } remaining)
             {
                 await Task.Delay(remaining, context.Time, context.Stopping);
             }
         }
         catch (OperationCanceledException)
         {
-            // The node stops; the light returns to its previous state.
-            await _blinking.StopAsync();
+            await StopSoonAsync();
+        }
+    }
+
+    // The node stops; the light returns to its previous state, unless its driver hangs.
+    private async Task StopSoonAsync()
+    {
+        using var timeout = new CancellationTokenSource(StopTimeout, context.Time);
+        try
+        {
+            await _blinking.StopAsync(timeout.Token);
+        }
+        catch (OperationCanceledException)
+        {
+            // The process ends all the same.
         }
     }
 }
