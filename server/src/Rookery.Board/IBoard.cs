@@ -20,7 +20,10 @@ public interface IBoard : IDisposable
     /// </summary>
     BoardReading Read();
 
-    /// <summary>Reads the storage devices of the data and the journal, each once. Thread-safe.</summary>
+    /// <summary>
+    /// Reads the storage devices of the data and the journal, each once. A device that was removed is absent.
+    /// Thread-safe.
+    /// </summary>
     IReadOnlyList<StorageReading> ReadStorage();
 
     /// <summary>

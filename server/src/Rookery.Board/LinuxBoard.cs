@@ -122,7 +122,8 @@ public sealed class LinuxBoard : IBoard
     }
 
     /// <inheritdoc/>
-    public IReadOnlyList<StorageReading> ReadStorage() => [.. _storage.Select(static device => device.Read())];
+    public IReadOnlyList<StorageReading> ReadStorage() =>
+        [.. _storage.Select(static device => device.Read()).OfType<StorageReading>()];
 
     /// <inheritdoc/>
     public MachineUse ReadUse() => _load.Read();

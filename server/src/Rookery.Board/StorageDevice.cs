@@ -13,40 +13,19 @@ internal sealed class StorageDevice : IDisposable
     private const int MaxLayers = 8;
     private const string NamePrefix = "DEVNAME=";
 
+    private readonly IDisk _disk;
     private readonly string _name;
-    private readonly KernelFile _statistics;
-    private readonly CardRegisters? _card;
-    private readonly (double? A, double? B) _lifeUsed;
-    private readonly int? _spareBlocksUsed;
+    private readonly string _directory;
     private readonly Lock _gate = new();
+    private KernelFile _statistics;
+    private Registers? _registers;
 
     public StorageDevice(IDisk disk, string classDirectory, string device)
     {
+        _disk = disk;
         _name = device;
-        string directory = Path.Join(classDirectory, device);
-        _statistics = new KernelFile(disk, Path.Join(directory, "stat"));
-
-        // The registers are read once, because the kernel updates these files only when it detects the card.
-        string registers = Path.Join(directory, "device");
-        string? ReadRegister(string register) => KernelFile.ReadText(disk, Path.Join(registers, register));
-        string? type = ReadRegister("type");
-        if (type is "SD" or "MMC")
-        {
-            _card = new CardRegisters(
-                type,
-                ReadRegister("name"),
-                ReadRegister("manfid"),
-                ReadRegister("oemid"),
-                ReadRegister("date"),
-                ReadRegister("ssr") is { } status ? SdClasses.Parse(status) : null
-            );
-            string[] life = ReadRegister("life_time")?.Split(' ') ?? [];
-            double? lifeA = life.Length > 0 ? LifeOf(life[0]) : null;
-            double? lifeB = life.Length == 2 ? LifeOf(life[1]) : null;
-            _lifeUsed = (lifeA, lifeB);
-            int? spareBlocksUsed = ReadRegister("pre_eol_info") is { } info ? Hexadecimal(info) : null;
-            _spareBlocksUsed = spareBlocksUsed is >= 1 and <= 3 ? spareBlocksUsed : null; // 0 is undefined
-        }
+        _directory = Path.Join(classDirectory, device);
+        _statistics = OpenStatistics();
     }
 
     /// <summary>
@@ -93,22 +72,36 @@ internal sealed class StorageDevice : IDisposable
         return null;
     }
 
-    public StorageReading Read()
+    /// <summary>Reads the device; null while there is none of its name.</summary>
+    public StorageReading? Read()
     {
         lock (_gate)
         {
+            if (!KernelFile.Exists(_disk, _directory))
+            {
+                // The next card in the same slot may be another one.
+                _registers = null;
+                _statistics.Dispose();
+                _statistics = OpenStatistics();
+                return null;
+            }
+
+            // The registers are read once, because the kernel updates these files only when it detects the card.
+            _registers ??= Registers.Read(_disk, Path.Join(_directory, "device"));
             return new StorageReading(_name)
             {
                 WrittenBytes = _statistics.ReadField(WrittenSectorsField) * SectorBytes,
-                Card = _card,
-                LifeUsedA = _lifeUsed.A,
-                LifeUsedB = _lifeUsed.B,
-                SpareBlocksUsed = _spareBlocksUsed,
+                Card = _registers.Card,
+                LifeUsedA = _registers.LifeUsedA,
+                LifeUsedB = _registers.LifeUsedB,
+                SpareBlocksUsed = _registers.SpareBlocksUsed,
             };
         }
     }
 
     public void Dispose() => _statistics.Dispose();
+
+    private KernelFile OpenStatistics() => new(_disk, Path.Join(_directory, "stat"));
 
     /// <summary>
     /// Converts a life time register of JESD84-B51 7.4.26: 1 means at most 10 % used, 2 at most 20 %, up to 10; 11
@@ -125,4 +118,34 @@ internal sealed class StorageDevice : IDisposable
         && int.TryParse(text.AsSpan(2), NumberStyles.AllowHexSpecifier, CultureInfo.InvariantCulture, out int value)
             ? value
             : null;
+
+    /// <summary>What an SD card or eMMC tells about itself; all null for other devices.</summary>
+    private sealed record Registers(CardRegisters? Card, double? LifeUsedA, double? LifeUsedB, int? SpareBlocksUsed)
+    {
+        public static Registers Read(IDisk disk, string directory)
+        {
+            string? ReadRegister(string register) => KernelFile.ReadText(disk, Path.Join(directory, register));
+            string? type = ReadRegister("type");
+            if (type is not ("SD" or "MMC"))
+            {
+                return new Registers(Card: null, LifeUsedA: null, LifeUsedB: null, SpareBlocksUsed: null);
+            }
+
+            string[] life = ReadRegister("life_time")?.Split(' ') ?? [];
+            int? spareBlocksUsed = ReadRegister("pre_eol_info") is { } info ? Hexadecimal(info) : null;
+            return new Registers(
+                new CardRegisters(
+                    type,
+                    ReadRegister("name"),
+                    ReadRegister("manfid"),
+                    ReadRegister("oemid"),
+                    ReadRegister("date"),
+                    ReadRegister("ssr") is { } status ? SdClasses.Parse(status) : null
+                ),
+                life.Length > 0 ? LifeOf(life[0]) : null,
+                life.Length == 2 ? LifeOf(life[1]) : null,
+                spareBlocksUsed is >= 1 and <= 3 ? spareBlocksUsed : null // 0 is undefined
+            );
+        }
+    }
 }

@@ -173,6 +173,28 @@ public sealed class LinuxBoardTests
         Assert.False(device.Card!.IsSdCard);
     }
 
+    /// <summary>Formerly, the wear of the first card was reported until the node's end.</summary>
+    [Fact]
+    public void A_removed_card_is_absent_and_the_next_one_in_its_slot_has_its_own_registers()
+    {
+        const string Slot = "sys/class/block/mmcblk0";
+        using var tree = new FakeTree();
+        InsertCard(lifeTime: "0x0a 0x0a", written: 7);
+        using var board = Open(tree, "mmcblk0");
+        Assert.Equal(1, Assert.Single(board.ReadStorage()).LifeUsed);
+        Directory.Delete(Path.Join(tree.Path, Slot), recursive: true);
+        Assert.Empty(board.ReadStorage());
+        InsertCard(lifeTime: "0x01 0x02", written: 9);
+        var next = Assert.Single(board.ReadStorage());
+        Assert.Equal(0.2, next.LifeUsed);
+        Assert.Equal(9 * 512, next.WrittenBytes);
+
+        void InsertCard(string lifeTime, int written) =>
+            tree.With($"{Slot}/stat", $"1 2 3 4 5 6 {written} 8 9 10 11\n")
+                .With($"{Slot}/device/type", "MMC\n")
+                .With($"{Slot}/device/life_time", lifeTime + "\n");
+    }
+
     [Fact]
     public void A_reading_allocates_nothing()
     {

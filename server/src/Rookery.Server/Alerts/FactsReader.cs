@@ -56,8 +56,8 @@ internal sealed class FactsReader(ServerContext context)
     // While a driver hangs, the last readings count: an alert about a worn card must not end because of it.
     private IReadOnlyList<StorageReading> ReadDevices()
     {
-        var (devices, _) = context.BoardReader.Read();
-        return _devices = devices.Count > 0 ? devices : _devices;
+        var readings = context.BoardReader.Read();
+        return _devices = readings.AreKnown ? readings.Devices : _devices;
     }
 
     /// <summary>

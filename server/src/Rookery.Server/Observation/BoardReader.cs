@@ -65,5 +65,8 @@ internal sealed class BoardReader(IBoard? board)
     internal sealed record BoardReadings(IReadOnlyList<StorageReading> Devices, MachineUse Use)
     {
         public static readonly BoardReadings Nothing = new([], Use: default);
+
+        /// <summary>Whether the values were read. If not, there is no board, or a driver hangs.</summary>
+        public bool AreKnown => !ReferenceEquals(this, Nothing);
     }
 }
