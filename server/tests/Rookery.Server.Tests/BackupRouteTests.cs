@@ -2,6 +2,7 @@ using System.Net.Sockets;
 using System.Text;
 using Rookery.Documents.Backups;
 using Rookery.Documents.Consensus;
+using Rookery.Platform;
 using Rookery.Server.Tests.Raven;
 using Rookery.Server.Transfer;
 using Rookery.Simulation;
@@ -140,6 +141,21 @@ public sealed class BackupRouteTests : IAsyncLifetime
         {
             await member.DisposeAsync();
         }
+    }
+
+    /// <summary>Formerly, it was answered like another backup in progress: 409.</summary>
+    [Theory]
+    [InlineData(Errno.NoSpace, 507, "Free space")]
+    [InlineData(Errno.InputOutput, 500, "rookery doctor")]
+    public async Task A_disk_that_fails_is_named_with_what_to_do(Errno error, int status, string advice)
+    {
+        _server.Disk.Inject(
+            new DiskFault(AtCall: 1, error) { Calls = DiskCalls.CreateDirectory, PathContains = "checkpoint" }
+        );
+        var failed = await _server.SendAsync("GET", "/admin/node/backup");
+        failed.IsRefusal(status, "checkpoint");
+        failed.IsRefusal(status, advice);
+        Assert.True(await TryBeginAsync());
     }
 
     // Begins a backup and ends it; false if another is in progress.

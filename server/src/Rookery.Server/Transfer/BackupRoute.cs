@@ -4,9 +4,11 @@ using Microsoft.AspNetCore.Routing;
 using Microsoft.AspNetCore.Server.Kestrel.Core.Features;
 using Microsoft.Extensions.Logging;
 using Rookery.Documents.Backups;
+using Rookery.Platform;
 using Rookery.Server.Access;
 using Rookery.Server.Raven;
 using Rookery.Server.Support;
+using Rookery.Storage;
 
 namespace Rookery.Server.Transfer;
 
@@ -88,14 +90,10 @@ internal static class BackupRoute
         {
             backup = await context.Node.BeginBackupAsync();
         }
-        catch (IOException refused)
+        catch (IOException failure)
         {
-            await ErrorResponse.WriteAsync(
-                http,
-                StatusCodes.Status409Conflict,
-                ErrorResponse.RavenException,
-                refused.Message
-            );
+            var (status, sentences) = Explain(failure);
+            await ErrorResponse.WriteAsync(http, status, ErrorResponse.RavenException, sentences);
             return;
         }
 
@@ -104,6 +102,22 @@ internal static class BackupRoute
             await SendAsync(http, context, backup);
         }
     }
+
+    private static (int Status, string Sentences) Explain(IOException failure) =>
+        failure switch
+        {
+            BackupException refused => (StatusCodes.Status409Conflict, refused.Message),
+            DiskException { Error: Errno.NoSpace or Errno.Quota } full => (
+                StatusCodes.Status507InsufficientStorage,
+                $"{full.Message} Nothing was backed up. Free space on that disk, and take another backup."
+            ),
+            DiskException or DamagedException => (
+                StatusCodes.Status500InternalServerError,
+                $"{failure.Message} Nothing was backed up. Find the cause with `rookery doctor` on that machine, and "
+                    + "take another backup."
+            ),
+            _ => (StatusCodes.Status503ServiceUnavailable, Readiness.NodeStops),
+        };
 
     private static async Task SendAsync(HttpContext http, ServerContext context, NodeBackup backup)
     {
