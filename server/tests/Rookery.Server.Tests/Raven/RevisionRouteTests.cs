@@ -91,6 +91,7 @@ public sealed class RevisionRouteTests(RunningServer server) : IClassFixture<Run
     [Theory]
     [InlineData("""{"DocumentIds":[]}""", 400, "DocumentIds")]
     [InlineData("""{"DocumentIds":["a","b"],"RevisionsChangeVectors":["A:1-x"]}""", 400, "one document")]
+    [InlineData("""{"DocumentIds":["a"],"RevisionsChangeVectors":["A:1-x",""]}""", 400, "empty text")]
     [InlineData("""{"DocumentIds":["a"],"MaxDeletes":5}""", 501, "MaxDeletes")]
     [InlineData(
         """{"DocumentIds":["a"],"From":"2026-02-01T00:00:00Z","To":"2026-01-01T00:00:00Z"}""",
@@ -102,6 +103,31 @@ public sealed class RevisionRouteTests(RunningServer server) : IClassFixture<Run
             status,
             named
         );
+
+    /// <summary>As in RavenDB. Formerly, both kinds of change vectors were skipped.</summary>
+    [Fact]
+    public async Task A_change_vector_of_another_document_is_refused_and_one_of_no_revision_is_skipped()
+    {
+        string db = await server.CreateDatabaseAsync();
+        await server.SendAsync("POST", db + "/admin/revisions/config", """{"Default":{"Disabled":false}}""");
+        var ofA = await server.SendAsync("PUT", db + "/docs?id=a", "{}");
+        var ofB = await server.SendAsync("PUT", db + "/docs?id=b", "{}");
+        (await DeleteAsync("A", ofA, ofB)).IsRefusal(400, "is one of document b, not of A");
+        Assert.Equal(0, (await DeleteAsync("a", "A:1-none")).Json.GetProperty("TotalDeletes").GetInt32());
+        Assert.Equal(1, (await DeleteAsync("A", ofA, "A:1-none")).Json.GetProperty("TotalDeletes").GetInt32());
+
+        Task<Answer> DeleteAsync(string id, params object[] revisions)
+        {
+            var changeVectors = revisions.Select(static revision =>
+                revision is Answer stored ? stored.Json.GetProperty("ChangeVector").GetString() : revision
+            );
+            return server.SendAsync(
+                "DELETE",
+                db + "/admin/revisions",
+                JsonSerializer.Serialize(new { DocumentIds = new[] { id }, RevisionsChangeVectors = changeVectors })
+            );
+        }
+    }
 
     [Theory]
     [InlineData("revisions", "id")]

@@ -1,10 +1,13 @@
 using System.Buffers.Binary;
+using System.Text;
 using System.Text.Json;
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
+using Rookery.Documents.Ids;
 using Rookery.Documents.Nodes;
+using Rookery.Documents.Revisions;
 using Rookery.Server.Raven.Documents;
 
 namespace Rookery.Server.Raven.Revisions;
@@ -28,6 +31,8 @@ internal sealed class ChangeRevisions(ServerContext context)
         {
             deletion = RevisionDeletion.Read(body.Span);
         }
+
+        RefuseOfOtherDocuments(database, deletion);
 
         // Of very many revisions, one command removes a part.
         long deleted = 0;
@@ -64,6 +69,36 @@ internal sealed class ChangeRevisions(ServerContext context)
 
         IdempotencyHeader.WriteHorizon(http, database);
         await JsonResponse.SendAsync(http, json => json.WriteNumber("TotalDeletes"u8, deleted));
+    }
+
+    // As in RavenDB: the change vector of no revision is skipped, because an earlier request may have removed the
+    // revision, and that of another document's revision is refused.
+    private static void RefuseOfOtherDocuments(Database database, RevisionDeletion deletion)
+    {
+        if (deletion.ChangeVectors.Count == 0)
+        {
+            return;
+        }
+
+        string id = Encoding.UTF8.GetString(deletion.Ids[0]);
+        using var reader = database.OpenReader();
+        using var revisions = new RevisionReader(reader);
+        foreach (string changeVector in deletion.ChangeVectors)
+        {
+            long etag = GetRevisions.EtagOf(database, changeVector);
+            if (
+                etag != 0
+                && revisions.TryFind(etag)
+                && Encoding.UTF8.GetString(revisions.View.Id) is var owner
+                && !IgnoredCase.OfNames.Equals(owner, id)
+            )
+            {
+                throw RefusedException.BadRequest(
+                    $"The revision with the change vector '{changeVector}' is one of document {owner}, not of {id}. "
+                        + "Nothing was removed; GET revisions lists those of a document."
+                );
+            }
+        }
     }
 
     private static Rejection WithProgress(Rejection rejection, long deleted) =>

@@ -61,6 +61,11 @@ internal sealed record RevisionDeletion
             );
         }
 
+        if (deletion.ChangeVectors.Contains(""))
+        {
+            throw RefusedException.BadRequest("'RevisionsChangeVectors' has an empty text. Nothing was removed.");
+        }
+
         return deletion.FromTicks <= deletion.ToTicks && deletion.ChangeVectors.Count <= RevisionCommand.MaxEtags
             ? deletion
             : throw RefusedException.BadRequest(
