@@ -33,7 +33,9 @@ internal sealed class RevisionsOperation(uint database, long id, string changedN
     /// <summary>Counts documents that were reverted, or revisions that were removed.</summary>
     public void AddChanged(long count) => Interlocked.Add(ref _changed, count);
 
-    /// <summary>Counts a document that stays, because its version of the time is not known.</summary>
+    /// <summary>
+    /// Counts a document that stays, because its version of the time is not known, or was removed meanwhile.
+    /// </summary>
     public void AddSkipped() => Interlocked.Increment(ref _skipped);
 
     /// <summary>Counts and names a document that stays, because its change is too large for one command.</summary>

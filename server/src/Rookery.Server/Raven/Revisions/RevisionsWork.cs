@@ -163,6 +163,7 @@ internal sealed class RevisionsWork(
                 await StoreAsync(start + (count / 2), count - (count / 2), ending);
                 break;
             case { Kind: RejectionKind.Invalid }:
+                operation.AddSkipped();
                 break;
             // The document stays as it is, and the others get their turn.
             case { Kind: RejectionKind.TooLarge } rejection:
