@@ -21,6 +21,8 @@ public sealed class NodeInDiagnosis : IAsyncLifetime
 
     public HttpClient Http { get; private set; } = null!;
 
+    internal ServerContext Context { get; private set; } = null!;
+
     public async Task InitializeAsync()
     {
         var time = new SimulatedTimeProvider();
@@ -34,7 +36,7 @@ public sealed class NodeInDiagnosis : IAsyncLifetime
         }
 
         _node = Node.Open(new NodeOptions { DataDirectory = "/data" }, disk, memory, io, time, RaftConsensus.Alone);
-        var context = new ServerContext(
+        Context = new ServerContext(
             new ServerOptions { Listen = new IPEndPoint(IPAddress.Loopback, 0) },
             time,
             NullLogger.Instance,
@@ -42,8 +44,8 @@ public sealed class NodeInDiagnosis : IAsyncLifetime
             io
         );
         _indexes = Indexing.Of(_node, disk);
-        context.Readiness.MarkOpen(_node, _indexes);
-        _app = RookeryServer.Build(context, host => host.UseTestServer());
+        Context.Readiness.MarkOpen(_node, _indexes);
+        _app = RookeryServer.Build(Context, host => host.UseTestServer());
         await _app.StartAsync();
         Http = _app.GetTestClient();
     }

@@ -105,10 +105,16 @@ internal sealed class DumpContents(
     // A content can be deleted after the snapshot was taken. The importer then finds the document without it.
     private ContentFile? Open(ContentHash hash)
     {
+        var stored =
+            context.Node.Attachments
+            ?? throw RefusedException.NotSupported(
+                "This node reads no attachments, because its data is damaged. Export from another member, or leave "
+                    + "'Attachments' out of 'OperateOnTypes'."
+            );
         try
         {
             _missing.Remove(hash);
-            return context.Node.Attachments?.Open(database.Number, hash);
+            return stored.Open(database.Number, hash);
         }
         catch (Exception failure) when (failure is ContentDamagedException or DiskException)
         {
