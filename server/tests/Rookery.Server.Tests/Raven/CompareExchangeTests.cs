@@ -272,7 +272,10 @@ public sealed class CompareExchangeTests(RunningServer server) : IClassFixture<R
         await PutAsync(db, "t1", index, """{"Object":3}""");
         var changed = await server.SendAsync("GET", $"{db}/docs?&id=a&cmpxchg=mail&cmpxchg=tags");
         Assert.NotEqual(answer.Tag, changed.Tag);
-        (await server.SendAsync("GET", $"{db}/docs?id=a&txMode=Other")).IsRefusal(400, "txMode");
+        foreach (string documents in (string[])["id=a", "startsWith=a", ""])
+        {
+            (await server.SendAsync("GET", $"{db}/docs?{documents}&txMode=Other")).IsRefusal(400, "txMode");
+        }
     }
 
     // The only user whom the query finds; null for none.

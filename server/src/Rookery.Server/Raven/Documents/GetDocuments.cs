@@ -56,6 +56,7 @@ internal sealed class GetDocuments(ServerContext context)
             return AnswerAsync(http, database, ReadIds(http), lease: null);
         }
 
+        CheckTransactionMode(http);
         return !HasIncludes(http)
             ? ListDocuments.AnswerAsync(http, database, context)
             : throw RefusedException.NotSupported(
