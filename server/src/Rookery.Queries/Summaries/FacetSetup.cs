@@ -1,4 +1,5 @@
 using System.Text.Json;
+using Rookery.Platform;
 using Rookery.Queries.Language;
 
 namespace Rookery.Queries.Summaries;
@@ -14,6 +15,16 @@ public static class FacetSetup
         ("Average", "avg"),
     ];
 
+    // Clients may store the id in the document, too.
+    private static readonly string[] SetupMembers = ["Facets", "RangeFacets", "Id", "@metadata"];
+    private static readonly string[] FacetMembers = ["FieldName", "DisplayFieldName", "Options", "Aggregations"];
+    private static readonly string[] RangeMembers = ["Ranges", "DisplayFieldName", "Options", "Aggregations"];
+    private static readonly string[] AggregationMembers =
+    [
+        .. Functions.Select(static aggregation => aggregation.Member),
+    ];
+    private static readonly string[] AggregateMembers = ["Name", "DisplayName"];
+
     /// <summary>
     /// Returns the facets of a stored setup in the form of RavenDB's clients: <c>{"Facets":[…],"RangeFacets":[…]}</c>.
     /// </summary>
@@ -27,6 +38,8 @@ public static class FacetSetup
         {
             throw new QueryException(QueryFault.Invalid, "The stored facet setup has no facet.", position);
         }
+
+        RequireKnown(setup, container: "", SetupMembers, position);
 
         try
         {
@@ -46,6 +59,7 @@ public static class FacetSetup
     {
         foreach (var facet in Elements(setup, "Facets", JsonValueKind.Object, position))
         {
+            RequireKnown(facet, "'Facets' in ", FacetMembers, position);
             var arguments = new List<string>();
             if (Text(facet, "FieldName", position) is { } field)
             {
@@ -57,6 +71,7 @@ public static class FacetSetup
 
         foreach (var facet in Elements(setup, "RangeFacets", JsonValueKind.Object, position))
         {
+            RequireKnown(facet, "'RangeFacets' in ", RangeMembers, position);
             var ranges = Elements(facet, "Ranges", JsonValueKind.String, position);
             yield return Call(facet, [.. ranges.Select(static range => range.GetString()!)], position);
         }
@@ -87,6 +102,7 @@ public static class FacetSetup
         }
 
         Require(all, JsonValueKind.Object, "Aggregations", position);
+        RequireKnown(all, "'Aggregations' in ", AggregationMembers, position);
         foreach (var (member, function) in Functions)
         {
             JsonElement[] fields = Find(all, member) switch
@@ -107,6 +123,7 @@ public static class FacetSetup
         }
 
         Require(field, JsonValueKind.Object, member, position);
+        RequireKnown(field, $"'{member}' in ", AggregateMembers, position);
         string name = Text(field, "Name", position) ?? throw Wrong(member, position);
         return $"{function}({Quote(name)})"
             + (Text(field, "DisplayName", position) is { } alias ? " as " + Quote(alias) : "");
@@ -145,6 +162,22 @@ public static class FacetSetup
         if (value.ValueKind != kind)
         {
             throw Wrong(member, position);
+        }
+    }
+
+    private static void RequireKnown(JsonElement value, string container, string[] known, int position)
+    {
+        foreach (var member in value.EnumerateObject())
+        {
+            if (member.Value.ValueKind != JsonValueKind.Null && !known.Contains(member.Name, StringComparer.Ordinal))
+            {
+                throw new QueryException(
+                    QueryFault.NotSupported,
+                    $"The member '{member.Name}' of {container}the stored facet setup is not supported by this version."
+                        + (Spelling.Suggest(member.Name, known) is { Length: > 0 } question ? question : " Remove it."),
+                    position
+                );
+            }
         }
     }
 

@@ -249,12 +249,17 @@ public sealed class SummaryQueryTests(RunningServer server) : IClassFixture<Runn
     [InlineData("""{"RangeFacets":[["price < 10"]]}""", "'RangeFacets' of")]
     [InlineData("""{"RangeFacets":[{"Ranges":"price < 10"}]}""", "'Ranges' of")]
     [InlineData("""{"RangeFacets":[{"Ranges":["price < 10"],"Options":{"Surprise":1}}]}""", "'Surprise'")]
-    public async Task A_facet_setup_of_another_form_is_refused(string setup, string named)
+    [InlineData("""{"Facets":[{"FieldName":"brand"}],"RangeFacet":[]}""", "Did you mean 'RangeFacets'", 501)]
+    [InlineData("""{"Facets":[{"FieldName":"brand","PageSize":1}]}""", "'PageSize' of 'Facets'", 501)]
+    [InlineData("""{"RangeFacets":[{"Ranges":["price < 10"],"FieldName":"x"}]}""", "'FieldName' of", 501)]
+    [InlineData("""{"Facets":[{"FieldName":"brand","Aggregations":{"Count":["x"]}}]}""", "'Count' of", 501)]
+    [InlineData("""{"Facets":[{"FieldName":"brand","Aggregations":{"Sum":[{"Name":"x","As":1}]}}]}""", "'As' of", 501)]
+    public async Task A_facet_setup_of_another_form_is_refused(string setup, string named, int status = 400)
     {
         string db = await FillAsync();
         Assert.Equal(201, (await server.SendAsync("PUT", $"{db}/docs?id=facets/wrong", setup)).Status);
         string body = BodyOf("from Cameras select facet(id('facets/wrong'))");
-        (await server.SendAsync("POST", db + "/queries", body)).IsRefusal(400, named);
+        (await server.SendAsync("POST", db + "/queries", body)).IsRefusal(status, named);
     }
 
     [Theory]
