@@ -135,6 +135,7 @@ public sealed class SubscriptionRouteTests(RunningServer server) : IClassFixture
     [Theory]
     [InlineData("""{"Query":"from A","Surprise":1}""", 501, "'Surprise'")]
     [InlineData("""{"Query":"from A","Includes":{"a":1}}""", 501, "'Includes'")]
+    [InlineData("""{"Query":"from A","Includes":"boss"}""", 501, "'Includes'")]
     [InlineData("""{"Query":"from A","ArchivedDataProcessingBehavior":"ArchivedOnly"}""", 501, "ArchivedData")]
     [InlineData("""{"Query":"from A","ArchivedDataProcessingBehavior":"IncludeArchived"}""", 501, "ArchivedData")]
     [InlineData("""{"Query":"from A","Query":"from B"}""", 400, "twice")]

@@ -204,7 +204,10 @@ internal sealed class SubscriptionBody
             case "Id":
                 Id = ReadNumber(ref value, name);
                 break;
-            case "DocumentType" or "Includes" when IsClientsOwn(ref value):
+            // Clients resolve these two into the query, and some send them along.
+            case "DocumentType" when value.TokenType == JsonTokenType.String:
+                break;
+            case "DocumentType" or "Includes" when TrySkipEmpty(ref value):
                 break;
             case "ArchivedDataProcessingBehavior" when value.TokenType == JsonTokenType.String:
                 RefuseArchived(ref value);
@@ -215,14 +218,9 @@ internal sealed class SubscriptionBody
         }
     }
 
-    // Clients resolve these two into the query, and some send them along: a name, or an object without members.
-    private static bool IsClientsOwn(ref Utf8JsonReader value)
+    // Moves to the end of an object without members; returns false for other values.
+    private static bool TrySkipEmpty(ref Utf8JsonReader value)
     {
-        if (value.TokenType == JsonTokenType.String)
-        {
-            return true;
-        }
-
         if (value.TokenType != JsonTokenType.StartObject)
         {
             return false;
