@@ -1,3 +1,4 @@
+using System.IO.Compression;
 using System.Text.Json;
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents.Databases;
@@ -53,6 +54,18 @@ public sealed class ExpiredDocumentRouteTests : IAsyncLifetime
             Assert.Equal(documents, export.Body.Split('\n', StringSplitOptions.RemoveEmptyEntries).Length);
             Assert.Equal($"{documents}", export.Headers.GetValues("Rookery-Documents").Single());
         }
+    }
+
+    [Fact]
+    public async Task A_dump_has_the_documents_that_have_expired_and_are_not_removed_yet()
+    {
+        AdvanceClock();
+        Assert.Equal(404, (await _server.SendAsync("GET", _db + "/docs?id=users/2")).Status);
+        using var options = new StringContent("""{"IncludeExpired":true}""");
+        using var answer = await _server.Http.PostAsync(new Uri(_server.Address, _db + "/smuggler/export"), options);
+        await using var json = new GZipStream(await answer.Content.ReadAsStreamAsync(), CompressionMode.Decompress);
+        using var dump = await JsonDocument.ParseAsync(json);
+        Assert.Equal(4, dump.RootElement.GetProperty("Docs").GetArrayLength());
     }
 
     [Theory]

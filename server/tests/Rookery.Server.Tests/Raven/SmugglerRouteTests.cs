@@ -54,17 +54,6 @@ public sealed class SmugglerRouteTests(RunningServer server) : IClassFixture<Run
     }
 
     [Fact]
-    public async Task An_export_has_the_documents_that_have_expired_and_are_not_removed_yet()
-    {
-        string db = await server.CreateDatabaseAsync();
-        const string Expired = """{"n":1,"@metadata":{"@expires":"2020-01-01T00:00:00.0000000Z"} }""";
-        await server.SendAsync("PUT", db + "/docs?id=old", Expired);
-        Assert.Equal(404, (await server.SendAsync("GET", db + "/docs?id=old")).Status);
-        using var dump = JsonDocument.Parse(Text(await ExportAsync(db, """{"IncludeExpired":true}""")));
-        Assert.Equal(1, dump.RootElement.GetProperty("Docs").GetArrayLength());
-    }
-
-    [Fact]
     public async Task What_an_import_does_not_support_is_named_and_the_rest_is_stored()
     {
         string db = await server.CreateDatabaseAsync();
