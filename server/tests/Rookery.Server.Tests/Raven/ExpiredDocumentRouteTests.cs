@@ -168,9 +168,7 @@ public sealed class ExpiredDocumentRouteTests : IAsyncLifetime
         using var walk = new QueryWalk(reader, PlanOf(query).DirectRead!);
         var slices = new QueryTimeSlices(_timeOfSlices, TimeSpan.MaxValue, answer);
         slices.StartClock();
-        await Assert.ThrowsAnyAsync<OperationCanceledException>(async () =>
-            await walk.CountTotalAsync(slices)
-        );
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(async () => await walk.CountTotalAsync(slices));
     }
 
     [Theory]

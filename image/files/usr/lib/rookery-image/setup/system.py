@@ -421,7 +421,7 @@ def closed_ports(machine: Machine) -> list[str]:
         # The node refuses such a configuration itself.
         return []
     rules = [machine.read(FIREWALL) or "", *(machine.read(f"{OWN_RULES}/{file.name}") or "" for file in sorted(machine.path(OWN_RULES).glob("*.nft")))]
-    if any(re.search(rf"\b{port}\b", text) for text in rules):
+    if any(re.search(rf"\b{re.escape(port)}\b", text) for text in rules):
         return []
     return [f"redis.listen: the firewall lets no other machine reach port {port}. To let in those of near networks, log in, and write the line `add rule inet rookery input tcp dport {port} jump from_near` "
             f"to the file {OWN_RULES}/redis.nft; then run: sudo systemctl reload nftables"]
