@@ -39,14 +39,12 @@ internal sealed class QueryWalk : IDisposable
     /// <summary>Creates a walk positioned before the first document.</summary>
     /// <param name="reader">Reads the documents; outlives the walk.</param>
     /// <param name="selection">The documents, and the page of them.</param>
-    /// <exception cref="QueryException">The collection's name or the prefix exceeds the maximum length.</exception>
+    /// <exception cref="QueryException">The prefix exceeds the maximum length.</exception>
     public QueryWalk(AnswerReader reader, DocumentSelection selection)
     {
         _selection = selection;
         _reader = reader;
-        _collection = selection.Collection is { } name
-            ? Utf8(name, DocumentLimits.MaxCollectionBytes, "The name of a collection")
-            : null;
+        _collection = selection.Collection is { } name ? Encoding.UTF8.GetBytes(name) : null;
         _toSkip = selection.Offset;
         _remaining = selection.Limit ?? long.MaxValue;
         if (selection.Condition is { Kind: IdConditionKind.OneOf } condition)
@@ -55,9 +53,7 @@ internal sealed class QueryWalk : IDisposable
             return;
         }
 
-        _prefix = selection.Condition is { } startsWith
-            ? Utf8(startsWith.Values[0], DocumentId.MaxBytes, "The prefix of startsWith")
-            : [];
+        _prefix = selection.Condition is { } startsWith ? PrefixOf(startsWith.Values[0]) : [];
         _cursor = OpenCursor();
     }
 
@@ -437,22 +433,23 @@ internal sealed class QueryWalk : IDisposable
             return true;
         }
 
-        // The store compares collection names without case, so this comparison does, too.
+        // The store compares collection names without case, so this comparison does, too. QueryPlan refuses a longer
+        // name.
         Span<byte> lowerCollection = stackalloc byte[2 * DocumentLimits.MaxCollectionBytes];
         Span<byte> lowerExpected = stackalloc byte[2 * DocumentLimits.MaxCollectionBytes];
         return lowerCollection[..DocumentId.ToLower(collection, lowerCollection)]
             .SequenceEqual(lowerExpected[..DocumentId.ToLower(expected, lowerExpected)]);
     }
 
-    private static byte[] Utf8(string text, int maxBytes, string subject)
+    private static byte[] PrefixOf(string text)
     {
-        byte[] bytes = Encoding.UTF8.GetBytes(text);
-        return bytes.Length <= maxBytes
-            ? bytes
+        byte[] prefix = Encoding.UTF8.GetBytes(text);
+        return prefix.Length <= DocumentId.MaxBytes
+            ? prefix
             : throw new QueryException(
                 QueryFault.Invalid,
-                $"{subject} has at most {Amount.Number(maxBytes)} B of UTF-8; this one has "
-                    + $"{Amount.Number(bytes.Length)} B."
+                $"The prefix of startsWith has at most {Amount.Number(DocumentId.MaxBytes)} B of UTF-8; this one has "
+                    + $"{Amount.Number(prefix.Length)} B."
             );
     }
 
